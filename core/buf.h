@@ -30,7 +30,8 @@ void buf_addstr(struct buf *b, const char *s);
 void buf_addch(struct buf *b, int c);
 void buf_addf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 /* False, and nothing added, when the text would become longer than max. */
 bool buf_add_max(struct buf *b, const void *data, size_t len, size_t max);
 /* Replaces bytes [pos, pos + len) by data; pos + len <= b->len. */

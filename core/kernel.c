@@ -1,0 +1,1043 @@
+#include "core/kernel.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ini.h"
+#include "core/kernel_parts.h"
+#include "core/mem.h"
+#include "core/source.h"
+
+#define MAX_KERNELS 256
+#define MAX_VALUE 4096		/* bytes */
+#define MAX_LIST 256		/* entries of a repeatable key */
+#define MAX_KERNEL_NAME 60
+#define MAX_THREADS 256
+#define MAX_SCRATCH ((int64_t)1 << 34)
+
+int kernel_fail(const struct kernel_parse *p, const char *fmt, ...)
+{
+	struct buf msg = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&msg, fmt, ap);
+	va_end(ap);
+	err_set(p->err, ERR_FORMAT, "%s:%d: %s", p->k->source, p->line,
+		msg.ptr);
+	buf_release(&msg);
+	return ERR_FORMAT;
+}
+
+bool kernel_is_name(const char *s)
+{
+	static const char *const keywords[] = {
+		"auto", "break", "case", "char", "const", "continue",
+		"default", "do", "double", "else", "enum", "extern", "float",
+		"for", "goto", "if", "inline", "int", "long", "register",
+		"restrict", "return", "short", "signed", "sizeof", "static",
+		"struct", "switch", "typedef", "union", "unsigned", "void",
+		"volatile", "while", "_Bool", "asm", "typeof",
+	};
+	size_t len = 0;
+
+	if (isdigit((unsigned char)*s))
+		return false;
+	while (isalnum((unsigned char)s[len]) || s[len] == '_')
+		len++;
+	if (!len || len > KERNEL_MAX_NAME || s[len])
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
+		if (!strcmp(keywords[i], s))
+			return false;
+	return true;
+}
+
+bool kernel_number(const char *s, double *out)
+{
+	size_t whole, part = 0, len = *s == '-' || *s == '+';
+
+	whole = strspn(s + len, "0123456789");
+	len += whole;
+	if (s[len] == '.') {
+		part = strspn(s + len + 1, "0123456789");
+		len += 1 + part;
+	}
+	if (!whole && !part)
+		return false;
+	if (s[len] == 'e' || s[len] == 'E') {
+		size_t sign = s[len + 1] == '-' || s[len + 1] == '+';
+		size_t n = strspn(s + len + 1 + sign, "0123456789");
+
+		if (!n)
+			return false;
+		len += 1 + sign + n;
+	}
+	if (s[len])
+		return false;
+	*out = strtod(s, NULL);
+	return isfinite(*out);
+}
+
+bool kernel_integer(const char *s, int64_t max, int64_t *out)
+{
+	int64_t v = 0;
+
+	if (!*s)
+		return false;
+	for (; isdigit((unsigned char)*s); s++)
+		if (__builtin_mul_overflow(v, (int64_t)10, &v) ||
+		    __builtin_add_overflow(v, (int64_t)(*s - '0'), &v))
+			return false;
+	*out = v;
+	return !*s && v <= max;
+}
+
+void kernel_words(struct strv *out, const char *s)
+{
+	for (;;) {
+		size_t len;
+
+		s += strspn(s, " \t");
+		if (!*s)
+			return;
+		len = strcspn(s, " \t");
+		strv_pushf(out, "%.*s", (int)len, s);
+		s += len;
+	}
+}
+
+/* Index of value in a list of words ended by NULL; fails if it is not in. */
+static int choose(struct kernel_parse *p, const char *key, const char *value,
+		  const char *const *words, int *out)
+{
+	struct buf all = BUF_INIT;
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(words[i], value)) {
+			*out = i;
+			buf_release(&all);
+			return 0;
+		}
+		buf_addf(&all, "%s'%s'",
+			 !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	}
+	kernel_fail(p, "%s = %.60s: wanted %s", key, value, all.ptr);
+	buf_release(&all);
+	return ERR_FORMAT;
+}
+
+static int check_path(struct kernel_parse *p, const char *key,
+		      const char *path)
+{
+	if (*path == '/')
+		return kernel_fail(p, "%s = %.200s: the path must be relative "
+				   "to the repository's top", key, path);
+	if (!path_is_safe(path))
+		return kernel_fail(p, "%s = %.200s: a path may not hold empty "
+				   "parts, '.', '..' or '.git'", key, path);
+	if (*path == '-')
+		return kernel_fail(p, "%s = %.200s: a path may not begin with "
+				   "'-'", key, path);
+	if (!strcmp(path, KERNEL_FILE))
+		return kernel_fail(p, "%s = %s: the declaration itself can't "
+				   "be a source", key, path);
+	return 0;
+}
+
+static int add_path(struct kernel_parse *p, struct strv *list,
+		    const char *key, const char *value)
+{
+	int ret = check_path(p, key, value);
+
+	if (ret)
+		return ret;
+	if (strv_has(list, value))
+		return kernel_fail(p, "%s = %.200s is there twice", key,
+				   value);
+	if (list->nr == MAX_LIST)
+		return kernel_fail(p, "over %d '%s'", MAX_LIST, key);
+	strv_push(list, value);
+	return 0;
+}
+
+static int set_file(struct kernel_parse *p, const char *value)
+{
+	return add_path(p, &p->k->file, "file", value);
+}
+
+static int set_use(struct kernel_parse *p, const char *value)
+{
+	return add_path(p, &p->k->use, "use", value);
+}
+
+static int set_entry(struct kernel_parse *p, const char *value)
+{
+	if (!kernel_is_name(value))
+		return kernel_fail(p, "entry = %.80s: wanted the name of a C "
+				   "function", value);
+	p->k->entry = xstrdup(value);
+	return 0;
+}
+
+static int set_target(struct kernel_parse *p, const char *value)
+{
+	if (strcmp(value, "c"))
+		return kernel_fail(p, "target '%.60s' is not built in: only "
+				   "'c' is", value);
+	p->k->target = xstrdup(value);
+	return 0;
+}
+
+static int set_cc(struct kernel_parse *p, const char *value)
+{
+	static const char *const words[] = { "gcc", "clang", NULL };
+	int i, ret = choose(p, "cc", value, words, &i);
+
+	if (!ret)
+		p->k->cc = xstrdup(value);
+	return ret;
+}
+
+static int set_flags(struct kernel_parse *p, const char *value)
+{
+	struct strv words = STRV_INIT;
+	int ret = 0;
+
+	kernel_words(&words, value);
+	for (size_t i = 0; i < words.nr && !ret; i++) {
+		const char *flag = words.v[i];
+
+		if (!kernel_flag_allowed(flag))
+			ret = kernel_fail(p, "the flag '%.200s' is not "
+					  "allowed: %s", flag,
+					  kernel_flag_advice(flag));
+		else if (p->k->flags.nr == MAX_LIST)
+			ret = kernel_fail(p, "over %d flags", MAX_LIST);
+		else
+			strv_push(&p->k->flags, flag);
+	}
+	strv_release(&words);
+	return ret;
+}
+
+static int add_shape(struct kernel_parse *p, struct shape **list, int *nr,
+		     const char *key, const char *value)
+{
+	struct err why = ERR_INIT;
+	struct shape s;
+
+	if (!p->k->nr_dims)
+		return kernel_fail(p, "the kernel has no dims, so '%s' has "
+				   "nothing to say: leave it out", key);
+	if (*nr == KERNEL_MAX_SHAPES)
+		return kernel_fail(p, "over %d '%s' shapes",
+				   KERNEL_MAX_SHAPES, key);
+	if (kernel_shape_parse(p->k, &s, value, &why))
+		return kernel_fail(p, "%s = %.200s: %s", key, value, why.msg);
+	for (int i = 0; i < *nr; i++)
+		if (!strcmp((*list)[i].text, s.text)) {
+			shape_release(&s);
+			return kernel_fail(p, "%s = %.200s is there twice",
+					   key, value);
+		}
+	*list = xreallocarray(*list, (size_t)*nr + 1, sizeof(**list));
+	(*list)[(*nr)++] = s;
+	return 0;
+}
+
+static int set_time(struct kernel_parse *p, const char *value)
+{
+	struct kernel *k = p->k;
+	struct err why = ERR_INIT;
+	double flops, bytes;
+	int ret = add_shape(p, &k->time, &k->nr_time, "time", value);
+
+	if (ret)
+		return ret;
+	if (kernel_work(k, &k->time[k->nr_time - 1], &flops, &bytes, &why))
+		return kernel_fail(p, "time = %.200s: %s", value, why.msg);
+	return 0;
+}
+
+static int set_check(struct kernel_parse *p, const char *value)
+{
+	return add_shape(p, &p->k->check, &p->k->nr_check, "check", value);
+}
+
+static int set_require(struct kernel_parse *p, const char *value)
+{
+	struct kernel *k = p->k;
+	struct expr e;
+	int ret;
+
+	if (k->nr_require == MAX_LIST)
+		return kernel_fail(p, "over %d 'require'", MAX_LIST);
+	ret = kernel_parse_expr(p, &e, value, "require", NULL);
+	if (ret)
+		return ret;
+	k->require = xreallocarray(k->require, (size_t)k->nr_require + 1,
+				   sizeof(*k->require));
+	k->require[k->nr_require++] = e;
+	return 0;
+}
+
+static int tolerance(struct kernel_parse *p, const char *key,
+		     const char *value, double *out)
+{
+	if (!kernel_number(value, out))
+		return kernel_fail(p, "%s = %.60s: wanted a number such as "
+				   "1e-3", key, value);
+	if (*out < 0)
+		return kernel_fail(p, "%s = %.60s: a tolerance can't be "
+				   "negative", key, value);
+	return 0;
+}
+
+static int set_rtol(struct kernel_parse *p, const char *value)
+{
+	int ret = tolerance(p, "rtol", value, &p->k->rtol);
+
+	if (!ret && p->k->rtol >= 1)
+		return kernel_fail(p, "rtol = %.60s: at 1 and above, zeros "
+				   "would pass as right", value);
+	return ret;
+}
+
+static int set_atol(struct kernel_parse *p, const char *value)
+{
+	return tolerance(p, "atol", value, &p->k->atol);
+}
+
+static int set_math(struct kernel_parse *p, const char *value)
+{
+	static const char *const words[] = {
+		"strict", "reassoc", "finite", NULL
+	};
+	int i = 0, ret = choose(p, "math", value, words, &i);
+
+	p->k->math = (enum kernel_math)i;
+	return ret;
+}
+
+static int set_cache(struct kernel_parse *p, const char *value)
+{
+	static const char *const words[] = { "hot", "llc", "cold", NULL };
+	int i = 0, ret = choose(p, "cache", value, words, &i);
+
+	p->k->cache = (enum kernel_cache)i;
+	return ret;
+}
+
+static int set_shapes(struct kernel_parse *p, const char *value)
+{
+	static const char *const words[] = { "free", "fixed", NULL };
+	int i = 0, ret = choose(p, "shapes", value, words, &i);
+
+	p->k->shapes_fixed = i == 1;
+	return ret;
+}
+
+static int set_reentrant(struct kernel_parse *p, const char *value)
+{
+	static const char *const words[] = { "no", "yes", NULL };
+	int i = 0, ret = choose(p, "reentrant", value, words, &i);
+
+	p->k->reentrant = i == 1;
+	return ret;
+}
+
+static int set_alias(struct kernel_parse *p, const char *value)
+{
+	struct strv w = STRV_INIT;
+	const struct arg *a = NULL, *b = NULL;
+	int ret = 0;
+
+	kernel_words(&w, value);
+	if (w.nr == 2) {
+		a = kernel_find_arg(p->k, w.v[0]);
+		b = kernel_find_arg(p->k, w.v[1]);
+	}
+	if (!a || !b || a == b || !a->rank || !b->rank)
+		ret = kernel_fail(p, "alias = %.80s: wanted the names of two "
+				  "arrays", value);
+	else if ((a->kind == ARG_IN || a->kind == ARG_WEIGHT) &&
+		 (b->kind == ARG_IN || b->kind == ARG_WEIGHT))
+		ret = kernel_fail(p, "alias = %.80s: neither is written, so "
+				  "they may overlap anyway", value);
+	else if (p->k->alias.nr >= MAX_LIST)
+		ret = kernel_fail(p, "over %d 'alias'", MAX_LIST / 2);
+	if (!ret) {
+		strv_push(&p->k->alias, w.v[0]);
+		strv_push(&p->k->alias, w.v[1]);
+	}
+	strv_release(&w);
+	return ret;
+}
+
+/* "1M": bytes. */
+static bool read_size(const char *word, int64_t *out)
+{
+	static const char units[] = "KMG";
+	size_t len = strlen(word);
+	const char *unit = len ? strchr(units, word[len - 1]) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	char *digits = xstrndup(word, unit ? len - 1 : len);
+	bool good = kernel_integer(digits, MAX_SCRATCH >> shift, out);
+
+	free(digits);
+	if (good)
+		*out <<= shift;
+	return good;
+}
+
+static int set_scratch(struct kernel_parse *p, const char *value)
+{
+	struct strv w = STRV_INIT;
+	bool good;
+
+	kernel_words(&w, value);
+	good = (w.nr == 1 || (w.nr == 2 && !strcmp(w.v[1], "malloc"))) &&
+	       read_size(w.v[0], &p->k->scratch);
+	p->k->scratch_malloc = w.nr == 2;
+	strv_release(&w);
+	return good ? 0 : kernel_fail(p, "scratch = %.60s: wanted a size up "
+				      "to 16G, as in '1M' or '1M malloc'",
+				      value);
+}
+
+static int set_deny(struct kernel_parse *p, const char *value)
+{
+	struct strv w = STRV_INIT;
+	int ret = 0;
+
+	kernel_words(&w, value);
+	for (size_t i = 0; i < w.nr && !ret; i++) {
+		const char *s = w.v[i];
+
+		if (strlen(s) > KERNEL_MAX_NAME ||
+		    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") !=
+		    strlen(s))
+			ret = kernel_fail(p, "deny = %.80s: wanted names of "
+					  "strategies", s);
+		else if (p->k->deny.nr == MAX_LIST)
+			ret = kernel_fail(p, "over %d denied strategies",
+					  MAX_LIST);
+		else if (!strv_has(&p->k->deny, s))
+			strv_push(&p->k->deny, s);
+	}
+	strv_release(&w);
+	return ret;
+}
+
+/* Cuts the last word off value if it is "double". */
+static bool cut_double(char *value)
+{
+	size_t len = strlen(value);
+	char *word = len > 7 ? value + len - 6 : NULL;
+
+	if (!word || strcmp(word, "double") ||
+	    (word[-1] != ' ' && word[-1] != '\t'))
+		return false;
+	while (word > value && (word[-1] == ' ' || word[-1] == '\t'))
+		word--;
+	*word = '\0';
+	return true;
+}
+
+/* path[:symbol] [double] */
+static int read_func(struct kernel_parse *p, struct func_ref *f,
+		     const char *key, const char *value, bool may_double)
+{
+	char *text = xstrdup(value), *colon;
+	int ret;
+
+	f->is_double = may_double && cut_double(text);
+	colon = strrchr(text, ':');
+	if (colon)
+		*colon++ = '\0';
+	ret = check_path(p, key, text);
+	if (!ret && colon && !kernel_is_name(colon))
+		ret = kernel_fail(p, "%s = %.200s: '%.80s' can't be the name "
+				  "of a C function", key, value, colon);
+	if (!ret) {
+		f->path = xstrdup(text);
+		f->symbol = xstrdup(colon);	/* NULL: the entry, later */
+	}
+	free(text);
+	return ret;
+}
+
+static int set_reference(struct kernel_parse *p, const char *value)
+{
+	return read_func(p, &p->k->reference, "reference", value, true);
+}
+
+static int set_baseline(struct kernel_parse *p, const char *value)
+{
+	return read_func(p, &p->k->baseline, "baseline", value, false);
+}
+
+static int set_rival(struct kernel_parse *p, const char *value)
+{
+	struct kernel *k = p->k;
+	int ret;
+
+	if (k->nr_rivals == KERNEL_MAX_RIVALS)
+		return kernel_fail(p, "over %d rivals", KERNEL_MAX_RIVALS);
+	ret = read_func(p, &k->rival[k->nr_rivals], "rival", value, false);
+	if (!ret)
+		k->nr_rivals++;
+	return ret;
+}
+
+static int set_flops(struct kernel_parse *p, const char *value)
+{
+	p->k->has_flops = true;
+	return kernel_parse_expr(p, &p->k->flops, value, "flops", NULL);
+}
+
+static int set_bytes(struct kernel_parse *p, const char *value)
+{
+	p->k->has_bytes = true;
+	return kernel_parse_expr(p, &p->k->bytes, value, "bytes", NULL);
+}
+
+static int set_threads(struct kernel_parse *p, const char *value)
+{
+	int64_t n;
+
+	if (!kernel_integer(value, MAX_THREADS, &n) || n < 1)
+		return kernel_fail(p, "threads = %.60s: wanted 1 to %d",
+				   value, MAX_THREADS);
+	p->k->threads = (int)n;
+	return 0;
+}
+
+/* What must be known before a key can be read, in this order. */
+enum phase { PHASE_DIMS, PHASE_ARGS, PHASE_REST, PHASE_SHAPES, PHASE_END };
+
+static const struct key {
+	const char *name;
+	enum phase phase;
+	bool many;
+	bool path;		/* blanks in the value are kept */
+	int (*set)(struct kernel_parse *p, const char *value);
+} keys[] = {
+	{ "file", PHASE_REST, true, true, set_file },
+	{ "use", PHASE_REST, true, true, set_use },
+	{ "entry", PHASE_REST, false, false, set_entry },
+	{ "target", PHASE_REST, false, false, set_target },
+	{ "cc", PHASE_REST, false, false, set_cc },
+	{ "flags", PHASE_REST, true, false, set_flags },
+	{ "arg", PHASE_ARGS, true, false, kernel_parse_arg },
+	{ "time", PHASE_SHAPES, true, false, set_time },
+	{ "check", PHASE_SHAPES, true, false, set_check },
+	{ "require", PHASE_REST, true, false, set_require },
+	{ "input", PHASE_REST, true, true, kernel_parse_input },
+	{ "rtol", PHASE_REST, false, false, set_rtol },
+	{ "atol", PHASE_REST, false, false, set_atol },
+	{ "math", PHASE_REST, false, false, set_math },
+	{ "reentrant", PHASE_REST, false, false, set_reentrant },
+	{ "alias", PHASE_REST, true, false, set_alias },
+	{ "scratch", PHASE_REST, false, false, set_scratch },
+	{ "deny", PHASE_REST, true, false, set_deny },
+	{ "reference", PHASE_REST, false, true, set_reference },
+	{ "baseline", PHASE_REST, false, true, set_baseline },
+	{ "rival", PHASE_REST, true, true, set_rival },
+	{ "flops", PHASE_REST, false, false, set_flops },
+	{ "bytes", PHASE_REST, false, false, set_bytes },
+	{ "threads", PHASE_REST, false, false, set_threads },
+	{ "cache", PHASE_REST, false, false, set_cache },
+	{ "shapes", PHASE_REST, false, false, set_shapes },
+};
+
+struct entry {			/* one key of a section */
+	const struct key *key;
+	int line;
+	char *value;
+};
+
+struct section {		/* the section that is being read */
+	struct entry *v;
+	size_t nr, cap;
+	int first[ARRAY_SIZE(keys)];	/* line of the first; 0: none */
+};
+
+static void section_release(struct section *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		free(s->v[i].value);
+	free(s->v);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Edits (insert, delete, replace) from a to b; both under 32 bytes. */
+static int distance(const char *a, const char *b)
+{
+	int row[33], la = (int)strlen(a), lb = (int)strlen(b);
+
+	if (la > 32 || lb > 32)
+		return 99;
+	for (int j = 0; j <= lb; j++)
+		row[j] = j;
+	for (int i = 1; i <= la; i++) {
+		int diagonal = row[0];
+
+		row[0] = i;
+		for (int j = 1; j <= lb; j++) {
+			int best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[lb];
+}
+
+static int unknown_key(struct kernel_parse *p, const char *name)
+{
+	const char *near = NULL;
+	int best = 3;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		int d = distance(name, keys[i].name);
+
+		if (d < best && d < (int)strlen(keys[i].name)) {
+			best = d;
+			near = keys[i].name;
+		}
+	}
+	if (near)
+		return kernel_fail(p, "unknown key '%.60s': did you mean "
+				   "'%s'?", name, near);
+	return kernel_fail(p, "unknown key '%.60s'; 'git maxkernel --help' "
+			   "lists the keys", name);
+}
+
+/* Valid UTF-8 without control characters. */
+static bool is_plain(const struct buf *b)
+{
+	struct buf clean = BUF_INIT;
+	bool same;
+
+	buf_add_clean(&clean, b->ptr, b->len, false);
+	same = clean.len == b->len && !memcmp(clean.ptr, b->ptr, b->len);
+	buf_release(&clean);
+	return same;
+}
+
+/* The value as it is read: tabs are blanks, and but in paths one blank. */
+static char *tidy(const struct buf *value, bool path)
+{
+	struct buf b = BUF_INIT;
+
+	for (size_t i = 0; i < value->len; i++) {
+		char c = value->ptr[i];
+
+		if (path || (c != ' ' && c != '\t'))
+			buf_addch(&b, c);
+		else if (b.len && b.ptr[b.len - 1] != ' ')
+			buf_addch(&b, ' ');
+	}
+	if (!path && b.len && b.ptr[b.len - 1] == ' ')
+		b.ptr[--b.len] = '\0';
+	return buf_detach(&b);
+}
+
+/* The key that the reader stands on, into the section. */
+static int section_add(struct section *s, struct kernel_parse *p,
+		       struct ini *ini)
+{
+	const struct key *key = NULL;
+	int *first;
+
+	p->line = ini->line;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(keys[i].name, ini->key.ptr))
+			key = &keys[i];
+	if (!key)
+		return unknown_key(p, ini->key.ptr);
+	first = &s->first[key - keys];
+	if (*first && !key->many)
+		return kernel_fail(p, "a second '%s': the first is in line %d",
+				   key->name, *first);
+	if (!*first)
+		*first = p->line;
+	if (!ini->has_value && key->set == set_reentrant) {
+		ini->has_value = true;
+		buf_addstr(&ini->value, "yes");
+	}
+	if (!ini->has_value || (!ini->value.len && key->set != set_flags))
+		return kernel_fail(p, "'%s' lacks its value", key->name);
+	if (ini->value.len > MAX_VALUE)
+		return kernel_fail(p, "the value of '%s' is over %d bytes",
+				   key->name, MAX_VALUE);
+	for (size_t i = 0; !key->path && i < ini->value.len; i++)
+		if (ini->value.ptr[i] == '\t')
+			ini->value.ptr[i] = ' ';
+	if (!is_plain(&ini->value))
+		return kernel_fail(p, "the value of '%s' holds a control "
+				   "character or bad UTF-8", key->name);
+	GROW(s->v, s->nr, s->cap);
+	s->v[s->nr++] = (struct entry){ key, p->line,
+		tidy(&ini->value, key->path) };
+	return 0;
+}
+
+/* One line of the normal form: it reads back as the same value. */
+static void normal_line(struct buf *out, const struct entry *e)
+{
+	const char *v = e->value;
+	size_t len = strlen(v);
+	bool quote = !len || strpbrk(v, "\"\\;#") || strstr(v, "  ") ||
+		     *v == ' ' || v[len - 1] == ' ';
+
+	buf_addf(out, "%s = %s", e->key->name, quote ? "\"" : "");
+	for (; *v; v++) {
+		if (*v == '"' || *v == '\\')
+			buf_addch(out, '\\');
+		buf_addch(out, *v);
+	}
+	buf_addstr(out, quote ? "\"\n" : "\n");
+}
+
+static bool is_output(const struct arg *a)
+{
+	return a->kind == ARG_OUT || a->kind == ARG_INOUT ||
+	       a->kind == ARG_RET;
+}
+
+static void default_tolerance(struct kernel *k, bool has_rtol, bool has_atol)
+{
+	static const struct { enum dtype type; double rtol, atol; } steps[] = {
+		{ DT_F8E5M2, 0.25, 0.25 }, { DT_F8E4M3, 0.125, 0.125 },
+		{ DT_F16, 2e-2, 2e-2 }, { DT_F32, 1e-3, 1e-4 },
+		{ DT_F64, 1e-9, 1e-12 },
+	};
+	double coarsest = 0;
+
+	for (int i = 0; i < k->nr_args; i++)
+		if (is_output(&k->arg[i]) &&
+		    dtype_roundoff(k->arg[i].type) > coarsest)
+			coarsest = dtype_roundoff(k->arg[i].type);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (coarsest < dtype_roundoff(steps[i].type))
+			continue;
+		if (!has_rtol)
+			k->rtol = steps[i].rtol;
+		if (!has_atol)
+			k->atol = steps[i].atol;
+		return;
+	}
+}
+
+static int default_shapes(struct kernel_parse *p)
+{
+	struct kernel *k = p->k;
+	struct err why = ERR_INIT;
+	double flops, bytes;
+
+	if (k->nr_dims && !k->nr_time)
+		return kernel_fail(p, "kernel '%s': give at least one 'time = "
+				   "%s=...' line", k->name, k->dim[0].name);
+	if (k->nr_dims)
+		return 0;
+	k->time = xcalloc(1, sizeof(*k->time));
+	k->check = xcalloc(1, sizeof(*k->check));
+	k->nr_time = k->nr_check = 1;
+	if (kernel_shape_parse(k, &k->time[0], "", &why) ||
+	    kernel_work(k, &k->time[0], &flops, &bytes, &why))
+		return kernel_fail(p, "kernel '%s': %s", k->name, why.msg);
+	shape_copy(&k->check[0], &k->time[0]);
+	return 0;
+}
+
+static void default_symbol(struct func_ref *f, const char *entry)
+{
+	if (f->path && !f->symbol)
+		f->symbol = xstrdup(entry);
+}
+
+static bool has_output(const struct kernel *k)
+{
+	for (int i = 0; i < k->nr_args; i++)
+		if (is_output(&k->arg[i]))
+			return true;
+	return false;
+}
+
+/* After the last key: what must be there, and defaults. */
+static int complete(struct kernel_parse *p, const struct section *s)
+{
+	struct kernel *k = p->k;
+	bool has_rtol = false, has_atol = false, has_flags = false;
+
+	p->line = k->line;
+	for (size_t i = 0; i < s->nr; i++) {
+		has_rtol |= s->v[i].key->set == set_rtol;
+		has_atol |= s->v[i].key->set == set_atol;
+		has_flags |= s->v[i].key->set == set_flags;
+	}
+	if (!k->file.nr)
+		return kernel_fail(p, "kernel '%s' lacks 'file': the source "
+				   "that may change", k->name);
+	if (!k->entry)
+		return kernel_fail(p, "kernel '%s' lacks 'entry': the "
+				   "function's name", k->name);
+	if (!has_output(k))
+		return kernel_fail(p, "kernel '%s' has no output: declare an "
+				   "'arg = out', 'inout' or 'ret'", k->name);
+	if (!k->target)
+		k->target = xstrdup("c");
+	if (!k->cc)
+		k->cc = xstrdup("gcc");
+	if (!has_flags) {
+		strv_push(&k->flags, "-O3");
+		strv_push(&k->flags, "-march=native");
+	}
+	default_symbol(&k->reference, k->entry);
+	default_symbol(&k->baseline, k->entry);
+	for (int i = 0; i < k->nr_rivals; i++)
+		default_symbol(&k->rival[i], k->entry);
+	default_tolerance(k, has_rtol, has_atol);
+	return default_shapes(p);
+}
+
+/* Reads the collected keys in the order in which they need each other. */
+static int section_read(const struct section *s, struct kernel_parse *p)
+{
+	int ret = 0;
+
+	for (int phase = PHASE_DIMS; phase < PHASE_END; phase++)
+		for (size_t i = 0; i < s->nr && !ret; i++) {
+			const struct entry *e = &s->v[i];
+
+			p->line = e->line;
+			if (phase == PHASE_DIMS &&
+			    e->key->phase == PHASE_ARGS)
+				ret = kernel_parse_dim(p, e->value);
+			else if ((int)e->key->phase == phase)
+				ret = e->key->set(p, e->value);
+		}
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < s->nr; i++)
+		normal_line(&p->k->text, &s->v[i]);
+	return complete(p, s);
+}
+
+static void kernel_init(struct kernel *k, const char *source)
+{
+	memset(k, 0, sizeof(*k));
+	k->source = xstrdup(source);
+	k->math = MATH_REASSOC;
+	k->reentrant = true;
+	k->threads = 1;
+	buf_init(&k->text);
+}
+
+static bool is_kernel_name(const struct buf *name)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/ ";
+	const char *s = name->ptr;
+	size_t len = name->len;
+
+	return len && len <= MAX_KERNEL_NAME && strspn(s, good) == len &&
+	       isalnum((unsigned char)s[0]) && s[len - 1] != '/' &&
+	       s[len - 1] != ' ';
+}
+
+static int check_head(const struct kernel_parse *p, const struct ini *ini)
+{
+	const char *base = ini->section.ptr;
+
+	if (!strcmp(base, "include") || !strcmp(base, "includeif"))
+		return kernel_fail(p, "[%s] is not allowed: a kernel's section "
+				   "must stand in this file", base);
+	if (!strncmp(base, "kernel.", 7) && !ini->has_sub)
+		return kernel_fail(p, "write [kernel \"%.60s\"], not "
+				   "[%.60s]", base + 7, base);
+	if (strcmp(base, "kernel"))
+		return kernel_fail(p, "[%.60s] is not allowed: only sections "
+				   "[kernel \"NAME\"] are", base);
+	if (!ini->has_sub)
+		return kernel_fail(p, "[kernel] lacks a name: write "
+				   "[kernel \"NAME\"]");
+	if (!is_kernel_name(&ini->sub))
+		return kernel_fail(p, "a kernel's name is 1 to %d of letters, "
+				   "digits, '.', '_', '+', '-', '/' and "
+				   "blanks, and begins with a letter or digit",
+				   MAX_KERNEL_NAME);
+	return 0;
+}
+
+/* A new kernel for the head that the reader stands on. */
+static int open_section(struct kernel_file *f, struct kernel_parse *p,
+			const struct ini *ini, const char *source)
+{
+	struct kernel head = { .source = NULL };
+	const struct kernel *twin;
+	int ret;
+
+	head.source = xstrdup(source);
+	p->k = &head;
+	p->line = ini->line;
+	ret = check_head(p, ini);
+	twin = ret ? NULL : kernel_find(f, ini->sub.ptr);
+	if (twin)
+		ret = kernel_fail(p, "a second [kernel \"%s\"]: the first is "
+				  "in line %d", twin->name, twin->line);
+	else if (!ret && f->nr == MAX_KERNELS)
+		ret = kernel_fail(p, "over %d kernels", MAX_KERNELS);
+	free(head.source);
+	p->k = NULL;
+	if (ret)
+		return ret;
+	GROW(f->v, f->nr, f->cap);
+	p->k = &f->v[f->nr++];
+	kernel_init(p->k, source);
+	p->k->line = ini->line;
+	p->k->name = xstrdup(ini->sub.ptr);
+	return 0;
+}
+
+static int read_all(struct kernel_file *f, struct ini *ini,
+		    struct section *s, const char *source, struct err *err)
+{
+	struct kernel_parse p = { .err = err };
+	struct err why = ERR_INIT;
+	int event, ret = 0;
+
+	do {
+		event = ini_next(ini, &why);
+		if (event < 0)
+			return err_set(err, ERR_FORMAT, "%s:%d: %s", source,
+				       ini->line, why.msg);
+		if (event == INI_KEY && !p.k)
+			return err_set(err, ERR_FORMAT, "%s:%d: '%.60s' "
+				       "stands outside a [kernel \"NAME\"]",
+				       source, ini->line, ini->key.ptr);
+		if (event == INI_KEY) {
+			ret = section_add(s, &p, ini);
+			continue;
+		}
+		if (p.k)
+			ret = section_read(s, &p);
+		section_release(s);
+		if (!ret && event == INI_SECTION)
+			ret = open_section(f, &p, ini, source);
+	} while (!ret && event != INI_END);
+	return ret;
+}
+
+int kernel_file_parse(struct kernel_file *f, const char *source,
+		      const char *text, size_t len, struct err *err)
+{
+	struct section s = { .v = NULL };
+	struct ini ini;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	if (len > KERNEL_MAX_TEXT)
+		return err_set(err, ERR_LIMIT, "%s: longer than %u bytes",
+			       source, KERNEL_MAX_TEXT);
+	ini_init(&ini, text, len);
+	ret = read_all(f, &ini, &s, source, err);
+	section_release(&s);
+	ini_release(&ini);
+	if (ret)
+		kernel_file_release(f);
+	return ret;
+}
+
+int kernel_section_parse(struct kernel_file *f, const char *name,
+			 const char *text, size_t len, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	int ret;
+
+	buf_addf(&b, "[kernel \"%s\"]\n", name);
+	buf_add(&b, text, len);
+	ret = kernel_file_parse(f, name, b.ptr, b.len, err);
+	buf_release(&b);
+	if (ret)
+		return ret;
+	if (f->nr == 1 && !strcmp(f->v[0].name, name))
+		return 0;
+	kernel_file_release(f);
+	return err_set(err, ERR_FORMAT, "the section of a kernel holds "
+		       "another section");
+}
+
+void kernel_file_release(struct kernel_file *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		kernel_release(&f->v[i]);
+	free(f->v);
+	memset(f, 0, sizeof(*f));
+}
+
+const struct kernel *kernel_find(const struct kernel_file *f,
+				 const char *name)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (!strcmp(f->v[i].name, name))
+			return &f->v[i];
+	return NULL;
+}
+
+static void func_release(struct func_ref *f)
+{
+	free(f->path);
+	free(f->symbol);
+}
+
+static void shapes_release(struct shape *list, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		shape_release(&list[i]);
+	free(list);
+}
+
+void kernel_release(struct kernel *k)
+{
+	for (int i = 0; i < k->nr_args; i++)
+		kernel_arg_release(&k->arg[i]);
+	for (int i = 0; i < k->nr_dims; i++)
+		free(k->dim[i].name);
+	for (int i = 0; i < k->nr_require; i++)
+		expr_release(&k->require[i]);
+	free(k->require);
+	expr_release(&k->flops);
+	expr_release(&k->bytes);
+	shapes_release(k->time, k->nr_time);
+	shapes_release(k->check, k->nr_check);
+	func_release(&k->reference);
+	func_release(&k->baseline);
+	for (int i = 0; i < k->nr_rivals; i++)
+		func_release(&k->rival[i]);
+	strv_release(&k->file);
+	strv_release(&k->use);
+	strv_release(&k->flags);
+	strv_release(&k->alias);
+	strv_release(&k->deny);
+	strv_release(&k->dim_names);
+	free(k->name);
+	free(k->source);
+	free(k->entry);
+	free(k->target);
+	free(k->cc);
+	buf_release(&k->text);
+	memset(k, 0, sizeof(*k));
+	buf_init(&k->text);
+}
