@@ -37,11 +37,13 @@ GIT_CONFIG_NOSYSTEM=1
 GIT_AUTHOR_NAME='A U Thor' GIT_AUTHOR_EMAIL=author@example.com
 GIT_COMMITTER_NAME='C O Mitter' GIT_COMMITTER_EMAIL=committer@example.com
 NO_COLOR=1
+# Of builds with sanitizers: what the libraries never free is not our leak.
+LSAN_OPTIONS=suppressions=$TESTS/lsan.supp:print_suppressions=0
 CHECK_N=${CHECK_N:-1}
 unset PAGER EDITOR VISUAL LESS
 export HOME XDG_CONFIG_HOME PATH MAXKERNEL_EXEC_PATH MAXKERNEL_DATA LC_ALL TZ
 export GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL
-export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL NO_COLOR CHECK_N
+export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL NO_COLOR CHECK_N LSAN_OPTIONS
 git config --global init.defaultBranch main
 git config --global advice.detachedHead false
 

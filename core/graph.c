@@ -1,0 +1,226 @@
+#include "core/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { BY_COMMIT, BY_STATE };
+
+void graph_init(struct graph *g)
+{
+	memset(g, 0, sizeof(*g));
+}
+
+static void node_release(struct node *n)
+{
+	free(n->op);
+	free(n->proposer);
+	free(n->strategy);
+	free(n->recipe);
+	free(n->subject);
+	free(n->worker);
+	free(n->rec_worker);
+	record_release(&n->rec);
+}
+
+void graph_release(struct graph *g)
+{
+	for (uint32_t i = 0; i < g->nr; i++)
+		node_release(&g->node[i]);
+	free(g->node);
+	free(g->spend);
+	free(g->slot[BY_COMMIT]);
+	free(g->slot[BY_STATE]);
+	graph_init(g);
+}
+
+/* ---- the index: open addressing, NODE_NONE is free ---- */
+
+static const struct oid *key(const struct graph *g, int by, uint32_t i)
+{
+	return by == BY_COMMIT ? &g->node[i].id : &g->node[i].state;
+}
+
+static uint32_t probe(const struct graph *g, int by, const struct oid *id)
+{
+	uint32_t mask = g->nr_slots - 1, at;
+
+	memcpy(&at, id->id, sizeof(at));
+	for (at &= mask; g->slot[by][at] != NODE_NONE; at = (at + 1) & mask)
+		if (oid_eq(key(g, by, g->slot[by][at]), id))
+			break;
+	return at;
+}
+
+static void index_node(struct graph *g, uint32_t i)
+{
+	for (int by = BY_COMMIT; by <= BY_STATE; by++) {
+		uint32_t at = probe(g, by, key(g, by, i));
+
+		if (g->slot[by][at] == NODE_NONE)
+			g->slot[by][at] = i;
+	}
+}
+
+static void index_grow(struct graph *g)
+{
+	g->nr_slots = g->nr_slots ? g->nr_slots * 2 : 64;
+	for (int by = BY_COMMIT; by <= BY_STATE; by++) {
+		g->slot[by] = xreallocarray(g->slot[by], g->nr_slots,
+					    sizeof(*g->slot[by]));
+		memset(g->slot[by], 0xff, g->nr_slots *
+		       sizeof(*g->slot[by]));
+	}
+	for (uint32_t i = 0; i < g->nr; i++)
+		index_node(g, i);
+}
+
+static uint32_t find(const struct graph *g, int by, const struct oid *id)
+{
+	return g->nr_slots ? g->slot[by][probe(g, by, id)] : NODE_NONE;
+}
+
+uint32_t graph_add(struct graph *g, const struct node *n)
+{
+	if ((g->nr + 1) * 2 > g->nr_slots)
+		index_grow(g);
+	GROW(g->node, g->nr, g->cap);
+	g->node[g->nr] = *n;
+	index_node(g, g->nr);
+	return g->nr++;
+}
+
+uint32_t graph_find(const struct graph *g, const struct oid *commit)
+{
+	return find(g, BY_COMMIT, commit);
+}
+
+uint32_t graph_find_state(const struct graph *g, const struct oid *state)
+{
+	return find(g, BY_STATE, state);
+}
+
+/* ---- what follows from the records ---- */
+
+static bool is_confirmation(const struct record *r)
+{
+	return isfinite(r->speedup);
+}
+
+bool record_replaces(const struct record *newer, const struct record *older)
+{
+	if (newer->verdict == V_NO_VERDICT)
+		return false;
+	if (is_confirmation(older) && verdict_is_timed(newer->verdict))
+		return is_confirmation(newer);
+	return true;
+}
+
+static void settle_score(struct node *n, bool root)
+{
+	const struct record *r = &n->rec;
+
+	n->confirmed = !root && r->verdict == V_CONFIRMED && r->speedup > 0;
+	if (root)
+		n->score = 0;
+	else if (n->confirmed)
+		n->score = log(r->speedup);
+	else if (verdict_is_timed(r->verdict) && r->est_speedup > 0)
+		n->score = log(r->est_speedup);
+	else
+		n->score = NAN;
+}
+
+static bool is_origin(const struct node *n)
+{
+	return n->parent[0] == NODE_NONE || !n->recipe || !*n->recipe;
+}
+
+/*
+ * Depth and origin follow the first parents.  A parent may stand behind its
+ * child (searches of several workers), so that each chain is walked up to a
+ * node that is settled and then down again.
+ */
+static void settle_chain(struct graph *g, uint32_t i, bool *settled,
+			 uint32_t *stack)
+{
+	uint32_t nr = 0;
+
+	while (i < g->nr && !settled[i]) {
+		settled[i] = true;	/* a cycle cannot hang us */
+		stack[nr++] = i;
+		i = g->node[i].parent[0];
+	}
+	while (nr) {
+		struct node *n = &g->node[stack[--nr]];
+		const struct node *p = n->parent[0] < g->nr ?
+			&g->node[n->parent[0]] : NULL;
+
+		n->depth = p ? p->depth + 1 : 0;
+		n->origin = p && !is_origin(n) ? p->origin : stack[nr];
+	}
+}
+
+/* A version with fewer steps that is about as fast as the best, or the best. */
+static uint32_t smaller_champion(const struct graph *g, uint32_t best)
+{
+	double least = g->node[best].score - GRAPH_SMALLER;
+	uint32_t found = best;
+
+	for (uint32_t i = 1; i < g->nr && best; i++) {
+		const struct node *n = &g->node[i];
+
+		if (!n->confirmed || !n->strategy || !n->recipe ||
+		    !g->node[found].recipe ||
+		    strcmp(n->strategy, "minimise") != 0 || n->score < least)
+			continue;
+		if (strlen(n->recipe) < strlen(g->node[found].recipe))
+			found = i;
+	}
+	return found;
+}
+
+void graph_settle(struct graph *g)
+{
+	bool *settled = xcalloc(g->nr, sizeof(*settled));
+	uint32_t *stack = xcalloc(g->nr, sizeof(*stack));
+
+	g->champion = 0;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		settle_score(&g->node[i], i == 0);
+		settle_chain(g, i, settled, stack);
+	}
+	for (uint32_t i = 1; i < g->nr; i++)
+		if (g->node[i].confirmed &&
+		    g->node[i].score > g->node[g->champion].score)
+			g->champion = i;
+	g->champion = smaller_champion(g, g->champion);
+	free(settled);
+	free(stack);
+}
+
+uint32_t graph_last_step(const struct graph *g)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (g->node[i].step > last)
+			last = g->node[i].step;
+	for (uint32_t i = 0; i < g->nr_spend; i++)
+		if (g->spend[i].step > last)
+			last = g->spend[i].step;
+	return last;
+}
+
+bool graph_has_step(const struct graph *g, uint32_t step)
+{
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (g->node[i].step == step && i)
+			return true;
+	for (uint32_t i = 0; i < g->nr_spend; i++)
+		if (g->spend[i].step == step)
+			return true;
+	return false;
+}

@@ -1,0 +1,90 @@
+/*
+ * The graph of one search, in arrays: nodes are named by index, which
+ * survives growth.  Built from commits and notes by core/store.c; the commits
+ * are the truth.  Policies read it.
+ */
+#ifndef CORE_GRAPH_H
+#define CORE_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/oid.h"
+#include "core/record.h"
+
+#define NODE_NONE UINT32_MAX
+#define GRAPH_SMALLER 0.03	/* ln: what a step has to earn to be kept */
+
+struct node {
+	struct oid id;		/* commit */
+	struct oid state;
+	uint32_t parent[2];	/* NODE_NONE: none; the root has none */
+	uint32_t step;		/* attempt number, from 1; 0 for the root */
+	uint32_t depth;		/* of the first parents; root 0 */
+	char *op;		/* seed plan mutate crossover repair tune
+				 * import human; "root" for the root */
+	char *proposer, *strategy, *recipe, *subject, *worker;
+	int64_t time;		/* committer time, seconds */
+	bool pending;		/* no measurement of this device class yet */
+	struct record rec;	/* the one that counts, see below */
+	bool claimed;		/* rec is another worker's, not measured here */
+	char *rec_worker;	/* who measured; NULL while pending */
+	double score;		/* ln speedup over the root: confirmed, else
+				 * estimated; 0 for the root; NAN untimed */
+	bool confirmed;
+	uint32_t origin;	/* nearest ancestor or self without recipe */
+};
+
+/*
+ * Which record of a node counts.  Records are of this device class, section
+ * and judge epoch; those of our own worker, if there are any, else those of
+ * others.  A record with a `speedup` is a confirmation, whatever its verdict
+ * (confirmed, or a verify that found "same" or "slower"); a timed one without
+ * is a screening.  In order of time the newer record replaces the older,
+ * except that
+ *  - a screening never replaces a confirmation,
+ *  - "no-verdict" never replaces anything.
+ * So one later "wrong", "crash" or failed verify takes a confirmation back,
+ * and one later confirmation restores it.
+ */
+bool record_replaces(const struct record *newer, const struct record *older);
+
+struct spend {			/* an attempt that made no node */
+	uint32_t step;
+	enum verdict verdict;	/* dup or no-proposal */
+	struct oid state;	/* dup: of what */
+	double attempt_s;
+};
+
+struct graph {
+	struct node *node;	/* 0 is the root; then by (step, id) */
+	uint32_t nr, cap;
+	struct spend *spend;	/* by step */
+	uint32_t nr_spend, cap_spend;
+	double spent_s;		/* sum of attempt seconds */
+	/*
+	 * Highest confirmed score, 0 = the root; but a confirmed node of the
+	 * strategy "minimise" within GRAPH_SMALLER of it takes its place, the
+	 * one with the shortest recipe.
+	 */
+	uint32_t champion;
+	uint32_t *slot[2];	/* index by commit and by state; private */
+	uint32_t nr_slots;
+};
+
+void graph_init(struct graph *g);
+void graph_release(struct graph *g);
+/* Adds and returns the index; takes over what n owns. */
+uint32_t graph_add(struct graph *g, const struct node *n);
+uint32_t graph_find(const struct graph *g, const struct oid *commit);
+/* The node that has the state first; the state of a node that was added must
+ * not change. */
+uint32_t graph_find_state(const struct graph *g, const struct oid *state);
+/* Recomputes scores, depths, origins and the champion from the records. */
+void graph_settle(struct graph *g);
+/* Highest step used by a node or a spend line; 0 if none. */
+uint32_t graph_last_step(const struct graph *g);
+/* The step was made already (node or spend line)? */
+bool graph_has_step(const struct graph *g, uint32_t step);
+
+#endif

@@ -1,0 +1,702 @@
+#include "core/store.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/json.h"
+#include "core/mem.h"
+#include "core/store_parts.h"
+
+#define SPEC_VERSION 1
+#define SPEC_MAX_FILE (4u << 20)
+#define SPEC_MAX_NAME 200
+#define SPEC_MAX_SEEDS (64u << 10)
+#define SLUG_NAME 30		/* characters of the kernel's name */
+
+/* ---- names ---- */
+
+bool store_slug_ok(const char *slug)
+{
+	size_t len = strlen(slug);
+
+	return len && len <= STORE_MAX_SLUG && slug[0] != '-' &&
+	       strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+bool store_word_ok(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len && len <= 64 && *word != '.' && *word != '-' &&
+	       word[len - 1] != '.' && !strstr(word, "..") &&
+	       (len < 5 || strcmp(word + len - 5, ".lock")) &&
+	       strspn(word, "abcdefghijklmnopqrstuvwxyz"
+		      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") == len;
+}
+
+char *store_anchor_ref(const char *slug, const char *w)
+{
+	return xasprintf("refs/maxkernel/%s/w/%s", slug, w ? w : "");
+}
+
+char *store_notes_ref(const char *slug, const char *kind, const char *w)
+{
+	return xasprintf("refs/notes/maxkernel/%s/%s/%s", slug, kind,
+			 w ? w : "");
+}
+
+static char *spec_ref(const char *slug)
+{
+	return xasprintf("refs/maxkernel/%s/spec", slug);
+}
+
+void store_warn(struct strv *warn, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+
+	if (!warn || warn->nr > STORE_MAX_WARN)
+		return;
+	if (warn->nr == STORE_MAX_WARN) {
+		strv_push(warn, "and more of this kind");
+		return;
+	}
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	strv_push(warn, b.ptr);
+	buf_release(&b);
+}
+
+void store_section_hash(const char *section, char out[13])
+{
+	struct oid id;
+
+	source_blob_id(section, strlen(section), &id);
+	memcpy(out, oid_text(&id).s, 12);
+	out[12] = '\0';
+}
+
+/* ---- the worker's id ---- */
+
+static bool worker_ok(const char *w)
+{
+	const char *dash = strrchr(w, '-');
+
+	return store_word_ok(w) && strlen(w) <= 13 && dash &&
+	       strlen(dash) == 5 &&
+	       strspn(dash + 1, "0123456789abcdef") == 4;
+}
+
+static int worker_read(const char *path, char **out, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	int ret = buf_read_file(&b, path, 256, err);
+
+	while (b.len && isspace((unsigned char)b.ptr[b.len - 1]))
+		b.ptr[--b.len] = '\0';
+	if (!ret && (strlen(b.ptr) != b.len || !worker_ok(b.ptr)))
+		ret = err_set(err, ERR_FORMAT, "'%s' does not hold a worker "
+			      "id; remove it to get a new one", path);
+	if (!ret)
+		*out = xstrdup(b.ptr);
+	buf_release(&b);
+	return ret;
+}
+
+static char *worker_make(void)
+{
+	char host[HOST_NAME_MAX + 1] = "", name[9];
+	unsigned char r[2] = { 0, 0 };
+	size_t nr = 0;
+
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		host[0] = '\0';
+	for (const char *p = host; *p && *p != '.' && nr < 8; p++)
+		if (isalnum((unsigned char)*p) && !(*p & 0x80))
+			name[nr++] = (char)tolower((unsigned char)*p);
+	name[nr] = '\0';
+	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
+		r[0] = (unsigned char)getpid();
+		r[1] = (unsigned char)time(NULL);
+	}
+	return xasprintf("%s-%02x%02x", nr ? name : "host", r[0], r[1]);
+}
+
+/* link() does not replace: of two processes one id wins, and both see it. */
+static int worker_create(const char *path, struct err *err)
+{
+	char *tmp = xasprintf("%s.%ld", path, (long)getpid());
+	char *id = worker_make(), *line = xasprintf("%s\n", id);
+	int ret = buf_write_file(tmp, line, strlen(line), err);
+
+	if (!ret && link(tmp, path) < 0 && errno != EEXIST)
+		ret = err_sys(err, "cannot create '%s'", path);
+	unlink(tmp);
+	free(tmp);
+	free(id);
+	free(line);
+	return ret;
+}
+
+static int make_dir(const char *path, struct err *err)
+{
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		return err_sys(err, "cannot create '%s'", path);
+	return 0;
+}
+
+int store_worker(struct repo *r, char **out, struct err *err)
+{
+	char *dir = xasprintf("%smaxkernel", repo_gitdir(r));
+	char *log = xasprintf("%s/log", dir);
+	char *path = xasprintf("%s/worker", log);
+	int ret;
+
+	*out = NULL;
+	ret = worker_read(path, out, err);
+	if (ret == ERR_NOTFOUND) {
+		ret = make_dir(dir, err);
+		if (!ret)
+			ret = make_dir(log, err);
+		if (!ret)
+			ret = worker_create(path, err);
+		if (!ret)
+			ret = worker_read(path, out, err);
+	}
+	free(dir);
+	free(log);
+	free(path);
+	return ret;
+}
+
+/* ---- a spec as plain data ---- */
+
+void spec_release(struct spec *s)
+{
+	free(s->slug);
+	free(s->kernel);
+	free(s->section);
+	free(s->policy);
+	free(s->proposer);
+	free(s->device);
+	free(s->seeds);
+	memset(s, 0, sizeof(*s));
+}
+
+void spec_copy(struct spec *to, const struct spec *from)
+{
+	*to = *from;
+	to->slug = xstrdup(from->slug);
+	to->kernel = xstrdup(from->kernel);
+	to->section = xstrdup(from->section);
+	to->policy = xstrdup(from->policy);
+	to->proposer = xstrdup(from->proposer);
+	to->device = xstrdup(from->device);
+	to->seeds = xstrdup(from->seeds);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool spec_same(const struct spec *a, const struct spec *b)
+{
+	return same_text(a->kernel, b->kernel) &&
+	       same_text(a->section, b->section) &&
+	       same_text(a->policy, b->policy) &&
+	       same_text(a->proposer, b->proposer) &&
+	       same_text(a->device, b->device) && a->width == b->width &&
+	       a->branches == b->branches && a->depth == b->depth &&
+	       a->round == b->round && !(a->keep < b->keep) &&
+	       !(a->keep > b->keep) && a->seed == b->seed &&
+	       oid_eq(&a->root, &b->root);
+}
+
+void spec_list_release(struct spec_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		spec_release(&l->v[i]);
+	free(l->v);
+	memset(l, 0, sizeof(*l));
+}
+
+/* ---- a spec as text ---- */
+
+static const char *const spec_keys[] = {
+	"v", "slug", "kernel", "policy", "width", "branches", "depth",
+	"round", "keep", "seed", "proposer", "device", "base", "root",
+	"attempts", "time_s", "time", "seeds", "section", NULL
+};
+
+static void spec_format(struct buf *b, const struct spec *s)
+{
+	char seed[24];
+
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)s->seed);
+	buf_addstr(b, "{\n");
+	json_put_int(b, "v", SPEC_VERSION);
+	json_put_str(b, "slug", s->slug);
+	json_put_str(b, "kernel", s->kernel);
+	json_put_str(b, "policy", s->policy);
+	json_put_int(b, "width", s->width);
+	json_put_int(b, "branches", s->branches);
+	json_put_int(b, "depth", s->depth);
+	json_put_int(b, "round", s->round);
+	json_put_num(b, "keep", s->keep, 0);
+	json_put_str(b, "seed", seed);	/* 64 bits do not fit a number */
+	json_put_str(b, "proposer", s->proposer);
+	json_put_str(b, "device", s->device);
+	json_put_str(b, "base", oid_text(&s->base).s);
+	json_put_str(b, "root", oid_text(&s->root).s);
+	json_put_int(b, "attempts", s->attempts);
+	json_put_num(b, "time_s", s->time_s, 0);
+	json_put_int(b, "time", s->time);
+	json_put_str(b, "seeds", s->seeds ? s->seeds : "");
+	json_put_str(b, "section", s->section);
+	buf_addstr(b, "\n}\n");
+}
+
+static int need_word(const struct json *j, const char *key, char **out,
+		     struct err *err)
+{
+	const char *s = NULL;
+
+	if (json_need_str(j, key, 64, &s, err) < 0)
+		return err->code;
+	if (!store_word_ok(s))
+		return err_set(err, ERR_FORMAT, "'%s' is not a name", key);
+	*out = xstrdup(s);
+	return 0;
+}
+
+static int need_text(const struct json *j, const char *key, size_t max,
+		     char **out, struct err *err)
+{
+	const char *s = NULL;
+
+	if (json_need_str(j, key, max, &s, err) < 0)
+		return err->code;
+	for (const char *p = s; *p; p++)
+		if ((unsigned char)*p < 32 && *p != '\n' && *p != '\t')
+			return err_set(err, ERR_FORMAT, "'%s' holds control "
+				       "characters", key);
+	*out = xstrdup(s);
+	return 0;
+}
+
+static int need_small(const struct json *j, const char *key, int *out,
+		      struct err *err)
+{
+	int64_t x = 0;
+	int ret = json_need_int(j, key, 0, 1000000, &x, err);
+
+	*out = (int)x;
+	return ret;
+}
+
+static int need_oid(const struct json *j, const char *key, struct oid *out,
+		    struct err *err)
+{
+	const char *s = NULL;
+
+	if (json_need_str(j, key, OID_HEX, &s, err) < 0)
+		return err->code;
+	if (strlen(s) != OID_HEX || !oid_parse(out, s))
+		return err_set(err, ERR_FORMAT, "'%s' is not an object id",
+			       key);
+	return 0;
+}
+
+static int need_seed(const struct json *j, uint64_t *out, struct err *err)
+{
+	const char *s = NULL;
+	char *end;
+
+	if (json_need_str(j, "seed", 20, &s, err) < 0)
+		return err->code;
+	errno = 0;
+	*out = strtoull(s, &end, 10);
+	if (!isdigit((unsigned char)*s) || *end || errno)
+		return err_set(err, ERR_FORMAT, "'seed' is not a number");
+	return 0;
+}
+
+static int parse_fields(const struct json *j, struct spec *s, struct err *err)
+{
+	const int64_t most = (int64_t)1 << 53;
+
+	if (need_text(j, "kernel", SPEC_MAX_NAME, &s->kernel, err) < 0 ||
+	    need_text(j, "section", KERNEL_MAX_TEXT, &s->section, err) < 0 ||
+	    need_text(j, "seeds", SPEC_MAX_SEEDS, &s->seeds, err) < 0 ||
+	    need_word(j, "slug", &s->slug, err) < 0 ||
+	    need_word(j, "policy", &s->policy, err) < 0 ||
+	    need_word(j, "proposer", &s->proposer, err) < 0 ||
+	    need_word(j, "device", &s->device, err) < 0 ||
+	    need_small(j, "width", &s->width, err) < 0 ||
+	    need_small(j, "branches", &s->branches, err) < 0 ||
+	    need_small(j, "depth", &s->depth, err) < 0 ||
+	    need_small(j, "round", &s->round, err) < 0 ||
+	    json_need_num(j, "keep", &s->keep, err) < 0 ||
+	    need_seed(j, &s->seed, err) < 0 ||
+	    need_oid(j, "base", &s->base, err) < 0 ||
+	    need_oid(j, "root", &s->root, err) < 0 ||
+	    json_need_int(j, "attempts", 0, most, &s->attempts, err) < 0 ||
+	    json_need_num(j, "time_s", &s->time_s, err) < 0 ||
+	    json_need_int(j, "time", 0, most, &s->time, err) < 0)
+		return err->code;
+	if (strchr(s->kernel, '\n'))
+		return err_set(err, ERR_FORMAT, "'kernel' is not a name");
+	return 0;
+}
+
+static int spec_parse(const struct buf *text, struct spec *s, struct err *err)
+{
+	struct json *j;
+	int64_t v = 0;
+	int ret = json_parse_object(&j, text->ptr, text->len, err);
+
+	if (ret < 0)
+		return ret;
+	ret = json_need_int(j, "v", 1, 1000000, &v, err);
+	if (!ret && v != SPEC_VERSION)
+		ret = err_set(err, ERR_FORMAT, "it was written by a newer git "
+			      "maxkernel (version %lld)", (long long)v);
+	if (!ret)
+		ret = json_only(j, spec_keys, err);
+	if (!ret)
+		ret = parse_fields(j, s, err);
+	json_free(j);
+	return ret;
+}
+
+/* ---- reading a search ---- */
+
+static int check_parents(const struct spec *s, const struct commit *c,
+			 struct err *err)
+{
+	bool own_root = !oid_eq(&s->root, &s->base);
+
+	if (c->nr_parents != (own_root ? 2u : 1u) ||
+	    !oid_eq(&c->parent[0], &s->base) ||
+	    (own_root && !oid_eq(&c->parent[1], &s->root)))
+		return err_set(err, ERR_FORMAT, "its parents are not its base "
+			       "and root");
+	return 0;
+}
+
+static int read_commit(struct repo *r, const struct oid *id, struct spec *s,
+		       struct err *err)
+{
+	struct buf text = BUF_INIT;
+	struct tree_entry e;
+	struct commit c;
+	int ret = repo_commit_read(r, id, &c, err);
+
+	if (!ret)
+		ret = repo_tree_path(r, &c.tree, "spec", &e, err);
+	if (!ret)
+		ret = repo_blob_read(r, &e.id, &text, SPEC_MAX_FILE, err);
+	if (!ret)
+		ret = spec_parse(&text, s, err);
+	if (!ret)
+		ret = check_parents(s, &c, err);
+	buf_release(&text);
+	commit_release(&c);
+	return ret;
+}
+
+int store_spec_read(struct repo *r, const char *slug, struct spec *out,
+		    struct oid *commit, struct err *err)
+{
+	char *ref = spec_ref(slug);
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	ret = repo_ref_read(r, ref, commit, err);
+	free(ref);
+	if (ret == ERR_NOTFOUND)
+		return err_set(err, ERR_NOTFOUND, "there is no search '%s'",
+			       slug);
+	if (!ret)
+		ret = read_commit(r, commit, out, err);
+	if (!ret && strcmp(out->slug, slug))
+		ret = err_set(err, ERR_FORMAT, "its spec is that of '%s'",
+			      out->slug);
+	if (!ret)
+		return 0;
+	spec_release(out);
+	if (ret == ERR_NOTFOUND)	/* of an object: that is damage */
+		err->code = ERR_GIT;
+	return err_wrap(err, "search '%s' is damaged", slug);
+}
+
+int store_spec_kernel(const struct spec *spec, struct kernel *out,
+		      struct err *err)
+{
+	struct kernel_file f = { NULL, 0, 0 };
+	struct buf text = BUF_INIT;
+	const char *p;
+	int ret;
+
+	buf_addstr(&text, "[kernel \"");
+	for (p = spec->kernel; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			buf_addch(&text, '\\');
+		buf_addch(&text, *p);
+	}
+	buf_addf(&text, "\"]\n%s", spec->section);
+	ret = kernel_file_parse(&f, "spec", text.ptr, text.len, err);
+	buf_release(&text);
+	if (!ret && f.nr != 1)
+		ret = err_set(err, ERR_FORMAT, "it is not one section");
+	if (ret < 0) {
+		kernel_file_release(&f);
+		return err_wrap(err, "the section of search '%s'",
+				spec->slug);
+	}
+	*out = f.v[0];			/* taken over */
+	free(f.v);
+	return 0;
+}
+
+static int search_new(struct repo *r, struct spec *spec,
+		      const struct oid *commit, struct search **out,
+		      struct err *err)
+{
+	struct search *s = xcalloc(1, sizeof(*s));
+	char hash[13];
+
+	s->repo = r;
+	s->spec_commit = *commit;
+	spec_copy(&s->spec, spec);
+	store_section_hash(spec->section, hash);
+	s->section_hash = xstrdup(hash);
+	if (store_worker(r, &s->worker, err) < 0) {
+		store_close(s);
+		return err->code;
+	}
+	*out = s;
+	return 0;
+}
+
+void store_close(struct search *s)
+{
+	if (!s)
+		return;
+	judged_free(s->judged);
+	spec_release(&s->spec);
+	free(s->worker);
+	free(s->section_hash);
+	free(s);
+}
+
+/* ---- finding searches ---- */
+
+static int slug_of_ref(void *ctx, const char *name, const struct oid *id)
+{
+	struct strv *slugs = ctx;
+	const char *slug = name + strlen("refs/maxkernel/");
+	const char *slash = strchr(slug, '/');
+
+	(void)id;
+	if (slash && !strcmp(slash, "/spec"))
+		strv_pushf(slugs, "%.*s", (int)(slash - slug), slug);
+	return 0;
+}
+
+int store_open(struct repo *r, const char *slug, struct search **out,
+	       struct err *err)
+{
+	struct strv slugs = STRV_INIT;
+	const char *found = NULL;
+	struct spec spec;
+	struct oid commit;
+	int nr = 0, ret;
+
+	*out = NULL;
+	ret = repo_ref_each(r, "refs/maxkernel/", slug_of_ref, &slugs, err);
+	if (!ret && strv_has(&slugs, slug))
+		found = slug;
+	for (size_t i = 0; !ret && !found && i < slugs.nr; i++)
+		if (*slug && !strncmp(slugs.v[i], slug, strlen(slug)))
+			nr++;
+	for (size_t i = 0; nr == 1 && !found; i++)
+		if (!strncmp(slugs.v[i], slug, strlen(slug)))
+			found = slugs.v[i];
+	if (!ret && nr > 1)
+		ret = err_set(err, ERR_FORMAT, "'%s' could be any of %d "
+			      "searches", slug, nr);
+	else if (!ret && !found)
+		ret = err_set(err, ERR_NOTFOUND, "there is no search '%s'",
+			      slug);
+	if (!ret)
+		ret = store_spec_read(r, found, &spec, &commit, err);
+	if (!ret) {
+		ret = search_new(r, &spec, &commit, out, err);
+		spec_release(&spec);
+	}
+	strv_release(&slugs);
+	return ret;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct spec *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? 1 : -1;
+	return strcmp(x->slug, y->slug);
+}
+
+int store_list(struct repo *r, struct spec_list *out, struct strv *warn,
+	       struct err *err)
+{
+	struct strv slugs = STRV_INIT;
+	struct spec spec;
+	struct oid commit;
+	struct err why;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	ret = repo_ref_each(r, "refs/maxkernel/", slug_of_ref, &slugs, err);
+	for (size_t i = 0; !ret && i < slugs.nr; i++) {
+		if (!store_slug_ok(slugs.v[i]))
+			continue;
+		if (store_spec_read(r, slugs.v[i], &spec, &commit, &why) < 0) {
+			store_warn(warn, "%s", why.msg);
+			continue;
+		}
+		GROW(out->v, out->nr, out->cap);
+		out->v[out->nr++] = spec;
+	}
+	strv_release(&slugs);
+	if (out->nr > 1)
+		qsort(out->v, out->nr, sizeof(*out->v), newest_first);
+	return ret;
+}
+
+/* ---- a new search ---- */
+
+static int make_slug(const char *kernel, char **out, struct err *err)
+{
+	static const char base32[] = "abcdefghijklmnopqrstuvwxyz234567";
+	unsigned char r[6];
+	struct buf b = BUF_INIT;
+
+	for (const char *p = kernel; *p && b.len < SLUG_NAME; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c < 0x80 && isalnum(c))
+			buf_addch(&b, tolower(c));
+		else if (b.len && b.ptr[b.len - 1] != '-')
+			buf_addch(&b, '-');
+	}
+	while (b.len && b.ptr[b.len - 1] == '-')
+		b.ptr[--b.len] = '\0';
+	if (!b.len)
+		buf_addstr(&b, "kernel");
+	buf_addch(&b, '-');
+	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
+		buf_release(&b);
+		return err_sys(err, "cannot get random bytes");
+	}
+	for (size_t i = 0; i < sizeof(r); i++)
+		buf_addch(&b, base32[r[i] & 31]);
+	*out = buf_detach(&b);
+	return 0;
+}
+
+static int check_spec(const struct spec *s, struct err *err)
+{
+	if (!s->kernel || !*s->kernel || strlen(s->kernel) > SPEC_MAX_NAME ||
+	    strchr(s->kernel, '\n'))
+		return err_set(err, ERR_FORMAT, "a kernel needs a name of 1 "
+			       "to %d bytes", SPEC_MAX_NAME);
+	if (!s->section || !s->policy || !store_word_ok(s->policy) ||
+	    !s->proposer || !store_word_ok(s->proposer))
+		return err_set(err, ERR_FORMAT, "the search has no section, "
+			       "policy or proposer");
+	if (!s->device || !store_word_ok(s->device))
+		return err_set(err, ERR_FORMAT, "'%s' is not the name of a "
+			       "device class", s->device ? s->device : "");
+	return 0;
+}
+
+static int write_spec(struct repo *r, const struct spec *s, struct oid *out,
+		      struct err *err)
+{
+	struct oid parents[2] = { s->base, s->root }, blob, tree;
+	struct tree t = { NULL, 0, 0 };
+	struct buf text = BUF_INIT;
+	char *message = xasprintf("maxkernel: search %s\n\n"
+				  "Maxkernel-Search: %s\n", s->slug, s->slug);
+	int ret;
+
+	spec_format(&text, s);
+	ret = repo_blob_write(r, text.ptr, text.len, &blob, err);
+	if (!ret) {
+		tree_put(&t, "spec", &blob, 0100644);
+		ret = repo_tree_write(r, &t, &tree, err);
+	}
+	if (!ret)
+		ret = repo_commit_write(r, &tree, parents,
+					oid_eq(&s->base, &s->root) ? 1 : 2,
+					message, out, err);
+	tree_release(&t);
+	buf_release(&text);
+	free(message);
+	return ret;
+}
+
+static int create(struct repo *r, struct spec *spec, struct search **out,
+		  struct err *err)
+{
+	struct oid commit;
+	char *ref;
+	int ret = write_spec(r, spec, &commit, err);
+
+	if (!ret)
+		ret = repo_sync(r, err);
+	if (ret < 0)
+		return ret;
+	ref = spec_ref(spec->slug);
+	ret = repo_ref_cas(r, ref, NULL, &commit, "maxkernel: new search",
+			   err);
+	free(ref);
+	return ret ? ret : search_new(r, spec, &commit, out, err);
+}
+
+int store_create(struct repo *r, struct spec *spec, struct search **out,
+		 struct err *err)
+{
+	int ret = check_spec(spec, err);
+
+	*out = NULL;
+	if (!ret)
+		ret = repo_lock(r, err);
+	if (ret < 0)
+		return ret;
+	for (int try = 0; try < 5; try++) {
+		free(spec->slug);
+		spec->slug = NULL;
+		spec->time = (int64_t)time(NULL);
+		ret = make_slug(spec->kernel, &spec->slug, err);
+		if (!ret)
+			ret = create(r, spec, out, err);
+		if (ret != ERR_RACE)
+			break;
+	}
+	repo_unlock(r);
+	return ret < 0 ? err_wrap(err, "cannot start a search") : 0;
+}
