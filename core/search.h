@@ -1,0 +1,100 @@
+/*
+ * The search: rounds of attempts.  A round's proposals are made from the
+ * graph of the rounds before it, judged (as many at once as there are
+ * judges), written as they finish, and applied in attempt order; then the
+ * best of them is confirmed against the champion.  So the graph depends on
+ * the spec and the verdicts alone, and a halted search goes on where it was.
+ *
+ * One thread; it waits in poll() alone.
+ */
+#ifndef CORE_SEARCH_H
+#define CORE_SEARCH_H
+
+#include <signal.h>
+
+#include "core/graph.h"
+#include "core/judge.h"
+#include "core/policy.h"
+#include "core/proposer.h"
+#include "core/store.h"
+
+enum search_event_kind {
+	SEARCH_ATTEMPT,		/* one attempt ended and is written */
+	SEARCH_CONFIRM,		/* one confirmation ended and is written */
+	SEARCH_NOTE		/* text for the person */
+};
+
+struct search_event {
+	enum search_event_kind kind;
+	uint32_t step;			/* attempt */
+	const char *subject;
+	const struct oid *commit;	/* the node */
+	const struct record *rec;
+	bool known;			/* told from an earlier search */
+	const char *text;
+};
+
+struct search_now {		/* for the live line */
+	uint32_t attempts;	/* ended in this run */
+	double elapsed_s;
+	double best;		/* speedup of the champion; 1 at first */
+	const char *doing;	/* of the first busy judge */
+	uint32_t doing_step;
+};
+
+enum search_end {
+	SEARCH_EXHAUSTED,	/* nothing untried is left */
+	SEARCH_FINISHED,	/* the policy's own end (beam: depth) */
+	SEARCH_ATTEMPTS, SEARCH_TIME,	/* the budget is spent */
+	SEARCH_STOPPED		/* interrupted */
+};
+const char *search_end_name(enum search_end e);
+
+struct search_run {
+	/* in: all borrowed */
+	struct search *search;
+	const struct kernel *kernel;
+	const struct srcset *root, *aux;
+	const struct policy *policy;
+	const struct proposer *proposer;
+	/*
+	 * jobs judges (1 to 64): [0] is open, the others may be NULL and are
+	 * opened when first needed, in folders below config.work.  A judge
+	 * that is lost is replaced.  The caller closes what is left.
+	 */
+	struct judge **judge;
+	int jobs;
+	struct judge_config config;
+	int64_t attempts;		/* of this run; 0: no cap */
+	double time_s;			/* of this run; 0: no cap */
+	volatile sig_atomic_t *stop;	/* set by a signal handler */
+	int stop_fd;			/* becomes readable then; -1: none */
+	void (*event)(void *ctx, const struct search_event *e);
+	void (*tick)(void *ctx, const struct search_now *n);
+	void *ctx;
+	/* out */
+	struct graph graph;
+	enum search_end end;
+	uint32_t made;			/* attempts of this run */
+	double elapsed_s;
+};
+
+/*
+ * Loads the graph, searches until the budget or the states are spent,
+ * confirms what is left to confirm and drops the steps of the champion's
+ * recipe that earn too little.  The graph is valid on every return, also
+ * after an error; search_release() frees it.
+ */
+int search_run(struct search_run *run, struct err *err);
+void search_release(struct search_run *run);
+
+/*
+ * Brings the landing branches in line with the graph: best/<device>, and for
+ * the frontier beam/<device>/1 and on (confirmed or faster nodes only, at
+ * most spec.width).  Branches that must be left alone are named in warn.
+ */
+int search_publish(struct search *s, const struct graph *g,
+		   const struct policy *policy, const char *device,
+		   struct strv *warn, struct err *err);
+
+#endif
