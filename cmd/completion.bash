@@ -1,0 +1,76 @@
+# bash completion for git maxkernel.  Git's own completion loads this file and
+# calls _git_maxkernel; the names come from the program and the repository.
+# shellcheck shell=bash disable=SC2154
+
+# Names of the kernels of `.maxkernel`; with $1, each followed by it too.
+__git_maxkernel_kernels ()
+{
+	local top
+	top=$(__git rev-parse --show-toplevel 2>/dev/null) || return
+	git config -f "$top/.maxkernel" --name-only \
+		--get-regexp '^kernel\..*\.entry$' 2>/dev/null |
+		sed -n "s/^kernel\\.\\(.*\\)\\.entry\$/\\1${1-}/p"
+}
+
+# The word after "maxkernel" that is neither an option nor an option's value.
+__git_maxkernel_command ()
+{
+	local i
+	for ((i = 1; i < cword; i++)); do
+		[ "${words[i]}" = maxkernel ] && break
+	done
+	for ((i++; i < cword; i++)); do
+		case ${words[i]} in
+		-C) ((i++)) ;;
+		-*) ;;
+		*)
+			echo "${words[i]}"
+			return
+			;;
+		esac
+	done
+}
+
+_git_maxkernel ()
+{
+	local command
+	command=$(__git_maxkernel_command)
+	if [ -z "$command" ]; then
+		case $cur in
+		-*) __gitcomp "-C -h --help --version" ;;
+		*) __gitcomp "$(git maxkernel --list-commands 2>/dev/null)" ;;
+		esac
+		return
+	fi
+	case $cur in
+	--policy=*)
+		__gitcomp "greedy beam" "" "${cur#--policy=}"
+		return
+		;;
+	-*)
+		__gitcomp "$(git maxkernel "$command" \
+			--git-completion-helper 2>/dev/null)"
+		return
+		;;
+	esac
+	case $prev in
+	--policy)
+		__gitcomp "greedy beam"
+		return
+		;;
+	esac
+	case $command in
+	explore | resume | measure | status | graph | frontier | best)
+		__gitcomp "$(__git_maxkernel_kernels)"
+		;;
+	show | log | diff | pick | verify)
+		__gitcomp_nl "$(__git_maxkernel_kernels @best
+			__git_maxkernel_kernels @root
+			__git for-each-ref --format='%(refname:short)' \
+				refs/heads/maxkernel/)"
+		;;
+	add)
+		COMPREPLY=()	# bash completes file names
+		;;
+	esac
+}

@@ -1,0 +1,150 @@
+/* git maxkernel resume: goes on with a search that was halted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/node.h"
+#include "cmd/opt.h"
+#include "cmd/out.h"
+#include "cmd/run.h"
+#include "core/mem.h"
+
+#define LEAST_TIME_S 1.0
+
+/* What is left of the budget that the search was started with. */
+static void rest_of_budget(const struct view *v, struct run_opts *o)
+{
+	const struct spec *spec = &v->search->spec;
+	int64_t made = 0;
+
+	for (uint32_t i = 1; i < v->graph.nr; i++)
+		made += v->graph.node[i].step > 0 && v->graph.node[i].op &&
+			strcmp(v->graph.node[i].op, "tune") != 0;
+	if (spec->attempts)
+		o->attempts = spec->attempts > made ? spec->attempts - made : -1;
+	if (spec->time_s > 0) {
+		o->time_s = spec->time_s - v->graph.spent_s;
+		if (o->time_s < LEAST_TIME_S)
+			o->time_s = LEAST_TIME_S;
+	}
+}
+
+static int find_unfinished(struct session *s, struct search **out,
+			   struct err *err)
+{
+	struct spec_list list;
+	int ret = node_searches(s->repo, &list, err);
+
+	*out = NULL;
+	for (size_t i = 0; i < list.nr && !ret && !*out; i++) {
+		char *why = NULL;
+
+		ret = store_open(s->repo, list.v[i].slug, out, err);
+		if (!ret)
+			ret = store_finished(*out, &why, err);
+		if (why || ret) {
+			store_close(*out);
+			*out = NULL;
+		}
+		free(why);
+	}
+	spec_list_release(&list);
+	if (!ret && !*out)
+		ret = err_set(err, ERR_NOTFOUND, "there is no unfinished search "
+			      "here: 'git maxkernel explore' starts one");
+	return ret;
+}
+
+static int resume_one(struct session *s, struct view *v, struct run_opts *o,
+		      bool own_budget, struct run_result *out, struct err *err)
+{
+	struct oid_hex root = oid_text(&v->search->spec.root);
+	struct kernel_file f;
+	struct task t;
+	int ret = run_spec_kernel(&v->search->spec, &f, err);
+
+	if (ret)
+		return ret;
+	ret = task_open(&t, s, &f.v[0], root.s, false, err);
+	t.base = v->search->spec.base;
+	if (!ret)
+		ret = task_judge(&t, (int)o->jobs, err);
+	if (!ret) {
+		task_print_root(&t);
+		if (!own_budget)
+			rest_of_budget(v, o);
+		ret = run_search(&t, v->search, o, out, err);
+	}
+	task_close(&t);
+	kernel_file_release(&f);
+	return ret;
+}
+
+static int resume_run(struct session *s, int argc, char **argv,
+		      struct err *err)
+{
+	struct run_opts o = { .time_s = -1, .jobs = 1 };
+	const struct opt opts[] = {
+		OPT_INT(0, "attempts", &o.attempts, 1, 1000000, "<n>",
+			"<n> more attempts, instead of what is left of the "
+			"budget"),
+		OPT_TIME(0, "time", &o.time_s, "<time>",
+			"this much more time, instead of what is left"),
+		OPT_INT('j', "jobs", &o.jobs, 1, 64, "<n>",
+			"attempts in flight (1)"),
+		OPT_BOOL(0, "json", &o.json, "print one JSON object"),
+		OPT_BOOL('v', "verbose", &o.verbose,
+			"tell of every attempt on a terminal too"),
+		OPT_BOOL('q', "quiet", &out_quiet, "no progress"),
+		OPT_END
+	};
+	struct run_result r;
+	struct search *search = NULL;
+	struct view v;
+	bool own;
+	int status, ret;
+
+	argc = opt_parse(&cmd_resume, opts, argc, argv, &status, err);
+	if (argc < 0)
+		return status;
+	if (argc > 1)
+		return err_set(err, ERR_USAGE, "resume takes one search"),
+		       EXIT_USAGE;
+	own = o.attempts || o.time_s >= 0;
+	o.time_s = o.time_s < 0 ? 0 : o.time_s;
+	if (argc) {
+		ret = node_search(s->repo, argv[0], &v, err);
+	} else {
+		ret = find_unfinished(s, &search, err);
+		if (!ret)
+			ret = view_open(&v, s->repo, search->spec.slug, err);
+		store_close(search);
+	}
+	if (ret)
+		return cmd_status_of(err);
+	task_signals();
+	memset(&r, 0, sizeof(r));
+	say("%s: resuming search %s", v.search->spec.kernel,
+	    v.search->spec.slug);
+	ret = resume_one(s, &v, &o, own, &r, err);
+	if (!ret)
+		run_print(&r, 1, o.json);
+	status = task_stop ? EXIT_INTERRUPTED : ret ? cmd_status_of(err) :
+		 r.has_best ? EXIT_DONE : EXIT_NO;
+	run_result_release(&r);
+	view_close(&v);
+	return status;
+}
+
+static const char *const usage[] = {
+	"git maxkernel resume [<options>] [<search>]",
+	NULL
+};
+
+const struct cmd cmd_resume = {
+	.name = "resume",
+	.group = "search",
+	.summary = "go on with a search that was halted",
+	.usage = usage,
+	.needs = NEED_REPO,
+	.run = resume_run,
+};

@@ -1,0 +1,317 @@
+#include "cmd/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/agents.h"
+#include "cmd/out.h"
+#include "core/mem.h"
+
+struct teller {			/* what the events are told with */
+	const struct task *task;
+	struct search *search;
+	const struct run_opts *opts;
+	uint32_t attempts;
+	bool champion_moved;
+};
+
+void run_result_release(struct run_result *r)
+{
+	free(r->kernel);
+	free(r->search);
+	record_release(&r->best);
+}
+
+int run_spec_kernel(const struct spec *spec, struct kernel_file *f,
+		    struct err *err)
+{
+	int ret = kernel_section_parse(f, spec->kernel, spec->section,
+				       strlen(spec->section), err);
+
+	return ret ? err_wrap(err, "search %s", spec->slug) : 0;
+}
+
+/* ---- telling ---- */
+
+static void tell_attempt(const struct teller *t, const struct search_event *e)
+{
+	bool good = e->rec->verdict == V_FASTER || e->rec->verdict == V_CONFIRMED;
+	struct buf b = BUF_INIT;
+	char ratio[32] = "";
+
+	if (live_on() && !t->opts->verbose && !good)
+		return;
+	buf_addf(&b, "%5u %-10s ", e->step, verdict_name(e->rec->verdict));
+	if (!isnan(e->rec->speedup))
+		snprintf(ratio, sizeof(ratio), "%.2fx", e->rec->speedup);
+	else if (!isnan(e->rec->est_speedup))
+		snprintf(ratio, sizeof(ratio), "~%.2fx", e->rec->est_speedup);
+	buf_addf(&b, "%9s", ratio);
+	buf_addf(&b, "  %s  %s%s", oid_short(e->commit).s, e->subject,
+		 e->known ? "  (known)" : "");
+	if (e->rec->error && !good && e->rec->verdict != V_SLOWER) {
+		buf_addstr(&b, ": ");
+		buf_add_clean(&b, e->rec->error,
+			      strcspn(e->rec->error, "\n"), false);
+	}
+	say("%s", b.ptr);
+	buf_release(&b);
+}
+
+static void tell_confirm(const struct search_event *e)
+{
+	const struct record *r = e->rec;
+
+	if (r->verdict == V_CONFIRMED)
+		say("      confirmed  %.2fx [%.2f, %.2f] over the root: %s  %s",
+		    r->speedup, r->ci_low, r->ci_high, oid_short(e->commit).s,
+		    e->subject);
+	else
+		say("      not confirmed (%s%s%s): %s  %s",
+		    verdict_name(r->verdict), r->error ? ": " : "",
+		    r->error ? r->error : "", oid_short(e->commit).s,
+		    e->subject);
+}
+
+static void on_event(void *ctx, const struct search_event *e)
+{
+	struct teller *t = ctx;
+
+	switch (e->kind) {
+	case SEARCH_ATTEMPT:
+		t->attempts++;
+		tell_attempt(t, e);
+		break;
+	case SEARCH_CONFIRM:
+		tell_confirm(e);
+		break;
+	case SEARCH_NOTE:
+		warn("%s", e->text);
+		break;
+	}
+}
+
+static void on_tick(void *ctx, const struct search_now *n)
+{
+	const struct teller *t = ctx;
+
+	if (live_on())
+		live("%s: %u attempts, best %.2fx, %.0f s, %s %u",
+		     t->task->kernel->name, n->attempts, n->best,
+		     n->elapsed_s, n->doing, n->doing_step);
+}
+
+static void tell_unfit(const struct task *t, const struct proposer *p)
+{
+	struct strv lines = STRV_INIT;
+
+	if (p->unfit)
+		p->unfit(t->kernel, &t->source, &lines);
+	for (size_t i = 0; i < lines.nr; i++)
+		say("%s: not tried: %s", t->kernel->name, lines.v[i]);
+	strv_release(&lines);
+}
+
+/* ---- running ---- */
+
+static int fill_result(struct search *s, const struct graph *g,
+		       const char *device, struct run_result *out,
+		       struct err *err)
+{
+	out->kernel = xstrdup(s->spec.kernel);
+	out->search = xstrdup(s->spec.slug);
+	out->nodes = g->nr ? g->nr - 1 : 0;
+	out->has_best = g->nr && g->champion != 0;
+	record_init(&out->best);
+	if (!out->has_best)
+		return 0;
+	out->node = g->node[g->champion].id;
+	return store_record(s, &out->node, device, &out->best, err);
+}
+
+/* A search that ended before: only its result. */
+static int tell_finished(struct task *t, struct search *s, const char *why,
+			 struct run_result *out, struct err *err)
+{
+	const char *device = t->judge[0]->info.device;
+	struct strv warnings = STRV_INIT;
+	struct graph g;
+	int ret;
+
+	say("%s: search %s is finished (%s): another --seed or --policy "
+	    "searches anew", s->spec.kernel, s->spec.slug, why);
+	graph_init(&g);
+	ret = store_load(s, device, &g, &warnings, err);
+	if (!ret)
+		ret = fill_result(s, &g, device, out, err);
+	out->why = "finished";
+	graph_release(&g);
+	strv_release(&warnings);
+	return ret;
+}
+
+static int publish(struct search *s, const struct graph *g,
+		   const struct policy *policy, const char *device,
+		   struct err *err)
+{
+	struct strv warnings = STRV_INIT;
+	int ret = search_publish(s, g, policy, device, &warnings, err);
+
+	for (size_t i = 0; i < warnings.nr; i++)
+		warn("%s", warnings.v[i]);
+	strv_release(&warnings);
+	return ret;
+}
+
+static bool ended_for_good(enum search_end e)
+{
+	return e == SEARCH_EXHAUSTED || e == SEARCH_FINISHED;
+}
+
+int run_search(struct task *t, struct search *s, const struct run_opts *o,
+	       struct run_result *out, struct err *err)
+{
+	struct teller teller = { .task = t, .search = s, .opts = o };
+	const char *device = t->judge[0]->info.device;
+	struct search_run run = {
+		.search = s, .kernel = t->kernel, .root = &t->source,
+		.aux = &t->aux, .policy = policy_find(s->spec.policy),
+		.proposer = proposer_find(s->spec.proposer),
+		.judge = t->judge, .jobs = t->jobs, .config = t->config,
+		.attempts = o->attempts, .time_s = o->time_s,
+		.stop = &task_stop, .stop_fd = task_stop_fd,
+		.event = on_event, .tick = on_tick, .ctx = &teller,
+	};
+	char *why = NULL;
+	int ret;
+
+	if (!run.policy || !run.proposer)
+		return err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
+			       "which this version does not have", s->spec.slug,
+			       run.policy ? "proposer" : "policy",
+			       run.policy ? s->spec.proposer : s->spec.policy);
+	ret = store_finished(s, &why, err);
+	if (ret)
+		return ret;
+	if (why) {
+		ret = tell_finished(t, s, why, out, err);
+		free(why);
+		return ret;
+	}
+	tell_unfit(t, run.proposer);
+	ret = search_run(&run, err);
+	live("%s", "");
+	if (!ret)
+		ret = publish(s, &run.graph, run.policy, device, err);
+	if (!ret && ended_for_good(run.end))
+		ret = store_finish(s, search_end_name(run.end), err);
+	if (!ret)
+		ret = fill_result(s, &run.graph, device, out, err);
+	out->made = run.made;
+	out->elapsed_s = run.elapsed_s;
+	out->why = search_end_name(run.end);
+	out->stopped = run.end == SEARCH_STOPPED;
+	search_release(&run);
+	return ret;
+}
+
+/* ---- the final table ---- */
+
+static void print_json(const struct run_result *r)
+{
+	struct jout j;
+
+	jout_begin(&j);
+	jout_str(&j, "kernel", r->kernel);
+	jout_str(&j, "search", r->search);
+	jout_str(&j, "node", r->has_best ? oid_text(&r->node).s : NULL);
+	jout_int(&j, "attempts", r->made);
+	jout_int(&j, "nodes", r->nodes);
+	jout_num(&j, "elapsed_s", r->elapsed_s);
+	jout_str(&j, "end", r->why);
+	jout_record(&j, &r->best);
+	jout_end(&j, stdout);
+}
+
+static void add_row(struct table *t, const struct run_result *r,
+		    const struct shape_result *s, bool first)
+{
+	struct buf b[6] = { BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT,
+			    BUF_INIT };
+
+	fmt_time(&b[0], s->baseline_ns);
+	fmt_time(&b[1], s->time_ns);
+	fmt_rate(&b[2], s);
+	fmt_ratio(&b[3], s->speedup);
+	fmt_interval(&b[4], s->ci_low, s->ci_high);
+	fmt_ratio(&b[5], first ? r->best.vs_best_flags : NAN);
+	table_cell(t, "%s", first ? r->kernel : "");
+	table_cell(t, "%s", s->shape);
+	for (int i = 0; i < 3; i++)
+		table_cell(t, "%s", b[i].ptr);
+	if (isnan(s->roof))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.0f %%", s->roof * 100);
+	table_cell(t, "%s", b[3].ptr);
+	table_cell(t, "%s", b[4].ptr);
+	table_cell(t, "%s", b[5].ptr);
+	table_cell(t, "%s", first ? oid_short(&r->node).s : "");
+	if (first) {
+		table_cell(t, "%u", r->made);
+		table_cell(t, "%.0f", r->elapsed_s);
+	} else {
+		table_cell(t, "%s", "");
+		table_cell(t, "%s", "");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(b); i++)
+		buf_release(&b[i]);
+}
+
+static void add_none(struct table *t, const struct run_result *r)
+{
+	static const char *const dash[] = { "-", "-", "-", "-", "-", "-", "-",
+					    "-", "none confirmed" };
+
+	table_cell(t, "%s", r->kernel);
+	for (size_t i = 0; i < ARRAY_SIZE(dash); i++)
+		table_cell(t, "%s", dash[i]);
+	table_cell(t, "%u", r->made);
+	table_cell(t, "%.0f", r->elapsed_s);
+}
+
+void run_print(const struct run_result *r, size_t nr, bool json)
+{
+	static const char *const heads[] = {
+		"kernel", "shape", "baseline", "best", "rate", "roof",
+		"speedup", "95 % interval", "over flags", "node", "attempts",
+		"seconds"
+	};
+	struct table t;
+
+	if (json) {
+		for (size_t i = 0; i < nr; i++)
+			print_json(&r[i]);
+		return;
+	}
+	if (!nr)
+		return;
+	table_init(&t, ARRAY_SIZE(heads), 0xdfc);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < nr; i++) {
+		bool first = true;
+
+		if (!r[i].has_best)
+			add_none(&t, &r[i]);
+		for (size_t k = 0; r[i].has_best && k < r[i].best.nr_shapes; k++) {
+			if (r[i].best.shape[k].holdout)
+				continue;
+			add_row(&t, &r[i], &r[i].best.shape[k], first);
+			first = false;
+		}
+	}
+	table_print(&t, stdout);
+	table_release(&t);
+}

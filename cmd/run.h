@@ -1,0 +1,39 @@
+/* Running one search and telling of it: what explore and resume share. */
+#ifndef CMD_RUN_H
+#define CMD_RUN_H
+
+#include "cmd/task.h"
+#include "core/search.h"
+
+struct run_opts {
+	int64_t attempts, jobs;		/* attempts 0: no cap */
+	double time_s;			/* 0: no cap */
+	bool json, verbose;
+};
+
+struct run_result {			/* a line of the final table */
+	char *kernel, *search;
+	struct record best;		/* the champion's, with shapes */
+	bool has_best;
+	struct oid node;
+	uint32_t made, nodes;
+	double elapsed_s;
+	const char *why;		/* search_end_name(), or finished before */
+	bool stopped;
+};
+void run_result_release(struct run_result *r);
+
+/* Kernel of a spec, parsed from its section; the file is released by the
+ * caller. */
+int run_spec_kernel(const struct spec *spec, struct kernel_file *f,
+		    struct err *err);
+/*
+ * Searches with an open task until the budget is spent, publishes the landing
+ * branches and fills *out.  A finished search is told of, not run.
+ */
+int run_search(struct task *t, struct search *s, const struct run_opts *o,
+	       struct run_result *out, struct err *err);
+/* The final table, or a JSON object for each. */
+void run_print(const struct run_result *r, size_t nr, bool json);
+
+#endif
