@@ -1,0 +1,815 @@
+#include "core/judge/oracle.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+#define ANSWER_SLOTS LAYOUT_MAX_SLOTS
+#define ANSWER_BYTES ((size_t)96 << 20)	/* of one batch */
+#define ANSWER_TIMEOUT_S 120.0
+#define WALK_DEPTH 16
+#define WALK_FILES 4096
+
+/* Functions of math.h whose single-precision form is <name>f. */
+static const char *const math_call[] = {
+	"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt",
+	"ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2",
+	"exp10", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin",
+	"fmod", "frexp", "hypot", "ilogb", "j0", "j1", "ldexp", "lgamma",
+	"llrint", "llround", "log", "log10", "log1p", "log2", "logb",
+	"lrint", "lround", "modf", "nan", "nearbyint", "nextafter", "pow",
+	"remainder", "remquo", "rint", "round", "scalbln", "scalbn", "sin",
+	"sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "y0",
+	"y1"
+};
+
+const char *oracle_name(enum oracle_kind kind)
+{
+	static const char *const name[] = { "auto", "given", "native" };
+
+	return name[kind];
+}
+
+/* ---- building ---- */
+
+static void prelude_text(struct buf *b)
+{
+	static const char *const header[] = {
+		"assert", "complex", "ctype", "errno", "float", "inttypes",
+		"limits", "math", "stdarg", "stdbool", "stddef", "stdint",
+		"stdio", "stdlib", "string"
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(header); i++)
+		buf_addf(b, "#include <%s.h>\n", header[i]);
+	buf_addstr(b, "#ifdef _OPENMP\n#include <omp.h>\n#endif\n"
+		   "#define float double\n");
+	for (i = 0; i < ARRAY_SIZE(math_call); i++)
+		buf_addf(b, "#define %sf %s\n#define __builtin_%sf %s\n",
+			 math_call[i], math_call[i], math_call[i],
+			 math_call[i]);
+}
+
+static bool calls_single(const char *symbol)
+{
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(math_call); i++) {
+		snprintf(name, sizeof(name), "%sf", math_call[i]);
+		if (!strcmp(symbol, name))
+			return true;
+	}
+	return false;
+}
+
+/* Paths below dir of C sources that one of the globs matches. */
+static void walk(const char *top, const char *path, const struct strv *globs,
+		 struct strv *out, int depth)
+{
+	char *dir = *path ? xasprintf("%s/%s", top, path) : xstrdup(top);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	free(dir);
+	while (d && out->nr < WALK_FILES) {
+		char *sub;
+		size_t i, len;
+
+		e = readdir(d);
+		if (!e)
+			break;
+		if (e->d_name[0] == '.')
+			continue;
+		sub = *path ? xasprintf("%s/%s", path, e->d_name) :
+			      xstrdup(e->d_name);
+		len = strlen(sub);
+		if (e->d_type == DT_DIR && depth < WALK_DEPTH)
+			walk(top, sub, globs, out, depth + 1);
+		for (i = 0; e->d_type == DT_REG && i < globs->nr; i++)
+			if (len > 2 && !strcmp(sub + len - 2, ".c") &&
+			    !fnmatch(globs->v[i], sub, FNM_PATHNAME) &&
+			    !strv_has(out, sub))
+				strv_push(out, sub);
+		free(sub);
+	}
+	if (d)
+		closedir(d);
+}
+
+static bool is_kernel_file(const struct kernel *k, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < k->file.nr; i++)
+		if (!fnmatch(k->file.v[i], path, FNM_PATHNAME))
+			return true;
+	return false;
+}
+
+/*
+ * Fills job for a function that the section names: its file and the `use`
+ * sources; everything when it stands among the kernel's own files.
+ */
+static void func_job(struct build_job *job, struct strv *sources,
+		     const struct func_ref *f, const char *aux)
+{
+	const struct kernel *k = job->kernel;
+
+	job->dir = aux;
+	if (!f->path)
+		return;
+	if (f->symbol)
+		job->symbol = f->symbol;
+	if (is_kernel_file(k, f->path))
+		return;
+	strv_push(sources, f->path);
+	walk(aux, "", &k->use, sources, 0);
+	job->sources = sources;
+}
+
+int oracle_build_func(const struct kernel *k, const struct func_ref *f,
+		      const char *aux, const char *so,
+		      const struct strv *flags, bool sandbox_none,
+		      struct build_result *out, struct err *err)
+{
+	struct build_job job = { .kernel = k, .so = so, .flags = flags,
+				 .sandbox_none = sandbox_none };
+	struct strv sources = STRV_INIT;
+	int ret;
+
+	func_job(&job, &sources, f, aux);
+	ret = build_run(&job, out, err);
+	strv_release(&sources);
+	return ret;
+}
+
+/* Ours to choose, but for what gives the source its meaning. */
+static void oracle_flags(struct strv *flags, const struct kernel *k)
+{
+	size_t i;
+
+	strv_push(flags, "-O3");
+	strv_push(flags, "-march=native");
+	strv_push(flags, "-ffp-contract=off");
+	strv_push(flags, "-w");
+	for (i = 0; i < k->flags.nr; i++) {
+		const char *f = k->flags.v[i];
+
+		if (!strncmp(f, "-D", 2) || !strncmp(f, "-U", 2) ||
+		    !strncmp(f, "-std=", 5) || !strcmp(f, "-lm"))
+			strv_push(flags, f);
+	}
+}
+
+/* NULL, or why the section's types rule a double version out. */
+static const char *types_refuse(const struct kernel *k)
+{
+	bool single = false;
+	int i;
+
+	for (i = 0; i < k->nr_args; i++) {
+		if (k->arg[i].kind == ARG_DIM)
+			continue;
+		switch (k->arg[i].type) {
+		case DT_F16: case DT_BF16: case DT_F8E4M3: case DT_F8E5M2:
+			return "an argument has floats of 16 bits or fewer";
+		case DT_F64:
+			return "an argument is double already";
+		case DT_F32:
+			single = true;
+			break;
+		default:
+			break;
+		}
+	}
+	return single ? NULL : "no argument is a float";
+}
+
+static int build_double(struct oracle *o, const struct strv *flags,
+			const char *work, struct build_result *res,
+			struct err *err)
+{
+	const struct kernel *k = o->kernel;
+	struct build_job job = { .kernel = k, .so = o->double_so,
+				 .flags = flags, .as_double = true,
+				 .sandbox_none = o->limits.sandbox_none };
+	struct strv sources = STRV_INIT;
+	struct buf text = BUF_INIT;
+	char *prelude = NULL;
+	int ret = 0;
+
+	func_job(&job, &sources, &k->reference, o->aux);
+	if (o->kind == ORACLE_AUTO) {
+		prelude = xasprintf("%s/prelude.h", work);
+		prelude_text(&text);
+		ret = buf_write_file(prelude, text.ptr, text.len, err);
+		job.prelude = prelude;
+	}
+	if (!ret)
+		ret = build_run(&job, res, err);
+	free(prelude);
+	buf_release(&text);
+	strv_release(&sources);
+	return ret;
+}
+
+static int refuse_imports(struct oracle *o, struct err *err)
+{
+	struct strv names = STRV_INIT;
+	size_t i;
+	int ret = build_imports(o->double_so, &names, err);
+
+	for (i = 0; !ret && i < names.nr; i++) {
+		char *why;
+
+		if (!calls_single(names.v[i]))
+			continue;
+		why = xasprintf("it still calls %s()", names.v[i]);
+		oracle_make_native(o, why);
+		free(why);
+		break;
+	}
+	strv_release(&names);
+	return ret;
+}
+
+static int open_double(struct oracle *o, const struct strv *flags,
+		       const char *work, struct err *err)
+{
+	struct build_result res = { V_NONE, NULL, 0 };
+	const char *refused;
+	int ret;
+
+	o->kind = o->kernel->reference.is_double ? ORACLE_GIVEN : ORACLE_AUTO;
+	refused = o->kind == ORACLE_AUTO ? types_refuse(o->kernel) : NULL;
+	if (refused) {
+		oracle_make_native(o, refused);
+		return 0;
+	}
+	o->double_so = xasprintf("%s/mk-oracle.so", work);
+	ret = build_double(o, flags, work, &res, err);
+	if (!ret && res.verdict != V_NONE && o->kind == ORACLE_GIVEN)
+		ret = err_set(err, ERR_FORMAT,
+			      "the reference does not compile: %s", res.error);
+	else if (!ret && res.verdict != V_NONE)
+		oracle_make_native(o, "it does not compile in double");
+	else if (!ret && o->kind == ORACLE_AUTO)
+		ret = refuse_imports(o, err);
+	build_result_release(&res);
+	return ret;
+}
+
+static int open_native(struct oracle *o, const struct strv *flags,
+		       const char *work, struct err *err)
+{
+	/* A reference in double has no native form: the root stands in. */
+	static const struct func_ref root = { NULL, NULL, false };
+	const struct func_ref *f = o->kernel->reference.is_double ?
+				   &root : &o->kernel->reference;
+	struct build_result res = { V_NONE, NULL, 0 };
+	int ret;
+
+	o->native_so = xasprintf("%s/mk-native.so", work);
+	ret = oracle_build_func(o->kernel, f, o->aux, o->native_so, flags,
+				o->limits.sandbox_none, &res, err);
+	if (!ret && res.verdict != V_NONE)
+		ret = err_set(err, ERR_FORMAT, "the %s does not compile: %s",
+			      f->path ? "reference" : "kernel at the root",
+			      res.error ? res.error : "no reason given");
+	build_result_release(&res);
+	return ret;
+}
+
+int oracle_open(struct oracle *o, const struct kernel *k, const char *aux,
+		const char *work, bool sandbox_none, struct err *err)
+{
+	struct strv flags = STRV_INIT;
+	int ret;
+
+	memset(o, 0, sizeof(*o));
+	o->kernel = k;
+	o->aux = aux;
+	o->kind = ORACLE_NATIVE;
+	o->limits.load_s = 10;
+	o->limits.scratch = (size_t)1 << 30;
+	o->limits.threads = k->threads;
+	o->limits.sandbox_none = sandbox_none;
+	o->limits.cpu = -1;
+	oracle_flags(&flags, k);
+	ret = open_native(o, &flags, work, err);
+	if (!ret)
+		ret = open_double(o, &flags, work, err);
+	strv_release(&flags);
+	return ret;
+}
+
+void oracle_close(struct oracle *o)
+{
+	free(o->native_so);
+	free(o->double_so);
+	free(o->why);
+	memset(o, 0, sizeof(*o));
+}
+
+void oracle_make_native(struct oracle *o, const char *why)
+{
+	o->kind = ORACLE_NATIVE;
+	free(o->why);
+	o->why = xstrdup(why);
+	free(o->double_so);
+	o->double_so = NULL;
+}
+
+/* ---- sets ---- */
+
+struct set *set_new(const struct seed *seed, enum regime regime,
+		    enum special special, int special_arg)
+{
+	struct set *set = xcalloc(1, sizeof(*set));
+
+	set->seed = *seed;
+	set->regime = regime;
+	set->special = special;
+	set->special_arg = special_arg;
+	return set;
+}
+
+void set_free(struct set *set)
+{
+	int i;
+
+	if (!set)
+		return;
+	for (i = 0; i < KERNEL_MAX_ARGS; i++) {
+		free(set->in[i]);
+		free(set->own[i]);
+	}
+	free(set);
+}
+
+static size_t native_bytes(const struct kernel *k, int arg,
+			   const struct rows *rows)
+{
+	if (k->arg[arg].kind == ARG_DIM)
+		return sizeof(int64_t);
+	return (size_t)rows->elems * dtype_size(k->arg[arg].type);
+}
+
+static bool is_output(const struct arg *a)
+{
+	return a->kind == ARG_OUT || a->kind == ARG_INOUT ||
+	       a->kind == ARG_RET;
+}
+
+static int make_inputs(const struct oracle *o, const struct shape *s,
+		       struct set *set, struct err *err)
+{
+	const struct kernel *k = o->kernel;
+	int i, ret;
+
+	for (i = 0; i < k->nr_args; i++) {
+		size_t bytes;
+
+		ret = rows_of(k, i, s, &set->rows[i], err);
+		if (ret)
+			return ret;
+		if (!input_is_read(&k->arg[i]))
+			continue;
+		bytes = native_bytes(k, i, &set->rows[i]);
+		set->in[i] = xmalloc(bytes);
+		set->bytes += bytes;
+		ret = input_fill(set->in[i], k, i, s, &set->seed, set->regime,
+				 o->aux, err);
+		if (ret)
+			return ret;
+	}
+	if (set->special == SPECIAL_NONE)
+		return 0;
+	/* Nothing times NaN or Inf is NaN: zeros stand in the others. */
+	for (i = 0; i < k->nr_args && set->special != SPECIAL_NINF_ROWS; i++) {
+		if (i == set->special_arg || !set->in[i] || !k->arg[i].rank ||
+		    !dtype_is_float(k->arg[i].type))
+			continue;
+		ret = input_plant(set->in[i], k, i, s, &set->seed,
+				  SPECIAL_ZERO, err);
+		if (ret)
+			return ret;
+	}
+	return input_plant(set->in[set->special_arg], k, set->special_arg, s,
+			   &set->seed, set->special, err);
+}
+
+static void load_one(void *to, const struct set *set, const struct layout *l,
+		     int arg)
+{
+	const struct arg *a = &l->kernel->arg[arg];
+	int64_t n = set->rows[arg].elems, i;
+
+	if (a->kind != ARG_DIM && layout_type(l, arg) != a->type) {
+		for (i = 0; i < n; i++)
+			((double *)to)[i] = dtype_get(a->type, set->in[arg],
+						      (size_t)i);
+		return;
+	}
+	if (a->kind == ARG_DIM) {
+		static const size_t size[] = { sizeof(int), sizeof(long),
+					       sizeof(size_t) };
+
+		memcpy(to, set->in[arg], size[l->kernel->dim[a->dim].type]);
+		return;
+	}
+	memcpy(to, set->in[arg], (size_t)n * dtype_size(a->type));
+}
+
+void set_load(const struct set *set, const struct arena *in, int slot)
+{
+	const struct layout *l = in->layout;
+	int i;
+
+	for (i = 0; i < l->kernel->nr_args; i++)
+		if (set->in[i] && !is_output(&l->kernel->arg[i]))
+			load_one(arena_in(in, slot, i), set, l, i);
+}
+
+void set_load_inout(const struct set *set, const struct layout *l,
+		    const struct worker *w, int slot)
+{
+	int i;
+
+	for (i = 0; i < l->kernel->nr_args; i++)
+		if (l->kernel->arg[i].kind == ARG_INOUT)
+			load_one(worker_out(w, slot, i), set, l, i);
+}
+
+/* ---- answering ---- */
+
+struct batch {
+	struct oracle *o;
+	const struct shape *shape;
+	struct set *const *set;
+	int nr;
+	void **native;		/* [set * nr_args + arg], copies */
+	double ns;		/* CPU time of both */
+};
+
+/* Copies every output: native ones aside, double ones into the sets. */
+static void batch_take(struct batch *b, const struct layout *l,
+		       const struct worker *w)
+{
+	const struct kernel *k = l->kernel;
+	int i, j;
+
+	for (i = 0; i < b->nr; i++) {
+		for (j = 0; j < k->nr_args; j++) {
+			struct set *set = b->set[i];
+			size_t bytes = (size_t)set->rows[j].elems *
+				       dtype_size(layout_type(l, j));
+			void **to = l->as_double ? &set->own[j] :
+				    &b->native[i * k->nr_args + j];
+
+			if (!is_output(&k->arg[j]))
+				continue;
+			*to = xmalloc(bytes);
+			memcpy(*to, worker_out(w, i, j), bytes);
+		}
+	}
+}
+
+/* Calls the worker on the batch; ERR_FORMAT when it fails. */
+static int batch_call(struct batch *b, const struct layout *l,
+		      struct worker *w, const char *who, struct err *err)
+{
+	const struct kernel *k = l->kernel;
+	const char *shape = *b->shape->text ? b->shape->text : "its size";
+	enum worker_state state = worker_state(w);
+	struct call_time t = { 0, 0 };
+	int64_t elem;
+	int i, ret, arg = 0;
+
+	if (state == WORKER_OK) {
+		worker_poison(w, 0, b->nr, b->set[0]->seed.w[0]);
+		for (i = 0; i < b->nr; i++)
+			set_load_inout(b->set[i], l, w, i);
+		ret = worker_call(w, 0, b->nr, false, ANSWER_TIMEOUT_S, &t,
+				  &state, err);
+		if (ret)
+			return ret;
+	}
+	if (state != WORKER_OK)
+		return err_set(err, ERR_FORMAT, "%s fails at %s: %s", who,
+			       shape, worker_why(w));
+	b->ns += t.cpu_ns;
+	if (!worker_untouched(w, 0, b->nr, &arg, &elem))
+		return 0;
+	return err_set(err, ERR_FORMAT, "%s %s of '%s' at %s%s", who,
+		       elem < 0 ? "writes outside" :
+				  "leaves elements unwritten",
+		       k->arg[arg].name ? k->arg[arg].name : "return", shape,
+		       elem < 0 ? "" : " (if it should, declare it inout)");
+}
+
+/* Runs one artefact over the batch. */
+static int batch_run(struct batch *b, const char *so, bool as_double,
+		     const char *who, struct err *err)
+{
+	struct placement p = { 0, false };
+	struct layout l;
+	struct arena in;
+	struct worker *w = NULL;
+	int ret, i;
+
+	ret = layout_make(&l, b->o->kernel, b->shape, as_double, b->nr, p,
+			  err);
+	if (ret)
+		return ret;
+	ret = arena_open(&in, &l, err);
+	if (ret) {
+		layout_release(&l);
+		return ret;
+	}
+	for (i = 0; i < b->nr; i++)
+		set_load(b->set[i], &in, i);
+	ret = worker_start(&w, so, &in, &b->o->limits, err);
+	if (!ret)
+		ret = batch_call(b, &l, w, who, err);
+	if (!ret)
+		batch_take(b, &l, w);
+	worker_end(w);
+	arena_close(&in);
+	layout_release(&l);
+	return ret;
+}
+
+bool oracle_agrees(const struct oracle *o, const struct shape *s,
+		   const struct set *set, const void *const *native,
+		   struct buf *why)
+{
+	const struct kernel *k = o->kernel;
+	struct compare c;
+	struct mismatch m;
+	int i;
+
+	for (i = 0; i < k->nr_args; i++) {
+		struct want w = { set->own[i], set->own[i], -1, 0, 0 };
+		int64_t e;
+
+		if (!is_output(&k->arg[i]))
+			continue;
+		compare_init(&c, k, i, &set->rows[i]);
+		if (!dtype_is_float(c.type)) {
+			if (compare_full(&c, &w, native[i], &m))
+				continue;
+			mismatch_text(why, &m, k, i, s);
+			return false;
+		}
+		/* Where one of them overflows, the other need not.  What is
+		 * looked for is another meaning, not another rounding. */
+		memset(&m, 0, sizeof(m));
+		compare_reference(c.type, &set->rows[i], native[i], &w);
+		for (e = 0; e < set->rows[i].elems; e++) {
+			double want = w.value[e];
+			double got = dtype_get(c.type, native[i], (size_t)e);
+			double tol = c.atol + c.rtol * fabs(want) +
+				     1e-3 * w.rms;
+
+			if (e % c.rows.stride >= c.rows.cols ||
+			    !isfinite(want) || !isfinite(got) ||
+			    fabs(got - want) <= tol)
+				continue;
+			m.rule = RULE_TOLERANCE;
+			m.elem = e;
+			m.got = got;
+			m.want = want;
+			m.err = fabs(got - want);
+			m.limit = tol;
+			mismatch_text(why, &m, k, i, s);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* want of one output from the native values and, perhaps, double ones. */
+static void settle_output(const struct oracle *o, struct set *set, int arg,
+			  void **native)
+{
+	enum dtype t = o->kernel->arg[arg].type;
+	const struct rows *r = &set->rows[arg];
+	struct want *w = &set->want[arg];
+	size_t n = (size_t)r->elems, i;
+	double *v;
+
+	if (!dtype_is_float(t)) {
+		free(set->own[arg]);
+		set->own[arg] = *native;
+		*native = NULL;
+		w->exact = set->own[arg];
+		set->bytes += n * dtype_size(t);
+		return;
+	}
+	v = set->own[arg];
+	if (o->kind == ORACLE_NATIVE || !v) {
+		free(v);
+		v = xreallocarray(NULL, n, sizeof(*v));
+		for (i = 0; i < n; i++)
+			v[i] = dtype_get(t, *native, i);
+	}
+	for (i = 0; i < n; i++) {
+		double g = dtype_get(t, *native, i);
+
+		if (!isfinite(g) || !isfinite(v[i]))
+			v[i] = g;
+	}
+	set->own[arg] = v;
+	w->value = v;
+	compare_reference(t, r, *native, w);
+	if (o->kind == ORACLE_NATIVE)
+		w->ref_rms = -1;
+	set->bytes += n * sizeof(*v);
+}
+
+/*
+ * One output of few elements may come out nearly exact by luck, and would
+ * then ask the same luck of others: all sets of a batch share their error.
+ */
+static void share_errors(struct batch *b, int arg)
+{
+	double sum = 0, rel;
+	int i, n = 0;
+
+	for (i = 0; i < b->nr; i++) {
+		const struct want *w = &b->set[i]->want[arg];
+
+		if (!(w->ref_rms >= 0) || !(w->rms > 0))
+			continue;
+		sum += (w->ref_rms / w->rms) * (w->ref_rms / w->rms);
+		n++;
+	}
+	rel = n ? sqrt(sum / n) : 0;
+	for (i = 0; i < b->nr; i++) {
+		struct want *w = &b->set[i]->want[arg];
+
+		if (w->ref_rms >= 0 && w->ref_rms < rel * w->rms)
+			w->ref_rms = rel * w->rms;
+	}
+}
+
+static void batch_drop_double(struct batch *b)
+{
+	int i, j;
+
+	for (i = 0; i < b->nr; i++) {
+		for (j = 0; j < KERNEL_MAX_ARGS; j++) {
+			free(b->set[i]->own[j]);
+			b->set[i]->own[j] = NULL;
+		}
+	}
+}
+
+static int batch_double(struct batch *b, struct err *err)
+{
+	const int nr_args = b->o->kernel->nr_args;
+	struct buf why = BUF_INIT;
+	int ret, i;
+
+	ret = batch_run(b, b->o->double_so, true, "the oracle", err);
+	if (ret == ERR_FORMAT && b->o->kind == ORACLE_AUTO) {
+		oracle_make_native(b->o, err->msg);
+		batch_drop_double(b);
+		return 0;
+	}
+	for (i = 0; !ret && i < b->nr; i++) {
+		const void *const *native =
+			(const void *const *)&b->native[i * nr_args];
+
+		/* Special values take other ways through some kernels. */
+		if (b->o->kind != ORACLE_AUTO ||
+		    b->set[i]->special != SPECIAL_NONE ||
+		    oracle_agrees(b->o, b->shape, b->set[i], native, &why))
+			continue;
+		oracle_make_native(b->o, why.ptr);
+		batch_drop_double(b);
+		break;
+	}
+	buf_release(&why);
+	return ret;
+}
+
+static int answer_batch(struct batch *b, struct err *err)
+{
+	const struct kernel *k = b->o->kernel;
+	int ret, i, j;
+
+	b->native = xcalloc((size_t)b->nr * (size_t)k->nr_args,
+			    sizeof(*b->native));
+	ret = batch_run(b, b->o->native_so, false,
+			k->reference.path && !k->reference.is_double ?
+			"the reference" : "the kernel at the root", err);
+	if (!ret && b->o->kind != ORACLE_NATIVE)
+		ret = batch_double(b, err);
+	for (i = 0; i < b->nr; i++) {
+		for (j = 0; j < k->nr_args; j++) {
+			void **native = &b->native[i * k->nr_args + j];
+
+			if (!ret && is_output(&k->arg[j]))
+				settle_output(b->o, b->set[i], j, native);
+			free(*native);
+		}
+	}
+	for (j = 0; !ret && j < k->nr_args; j++)
+		if (is_output(&k->arg[j]) && dtype_is_float(k->arg[j].type))
+			share_errors(b, j);
+	free(b->native);
+	return ret;
+}
+
+/* Sets a batch that keep its memory within bounds. */
+static int batch_size(const struct oracle *o, const struct set *set)
+{
+	size_t bytes = 0;
+	int i;
+
+	for (i = 0; i < o->kernel->nr_args; i++)
+		bytes += (size_t)set->rows[i].elems * 8 + 8192;
+	if (bytes > ANSWER_BYTES)
+		return 1;
+	bytes = ANSWER_BYTES / bytes;
+	return bytes < ANSWER_SLOTS ? (int)bytes : ANSWER_SLOTS;
+}
+
+int oracle_answer(struct oracle *o, const struct shape *s,
+		  struct set *const *sets, int nr, double *call_ns,
+		  struct err *err)
+{
+	struct batch b = { o, s, sets, 0, NULL, 0 };
+	int i, ret, done = 0, room;
+
+	for (i = 0; i < nr; i++) {
+		ret = make_inputs(o, s, sets[i], err);
+		if (ret)
+			return ret;
+	}
+	while (done < nr) {
+		room = batch_size(o, sets[done]);
+		b.set = sets + done;
+		b.nr = nr - done < room ? nr - done : room;
+		ret = answer_batch(&b, err);
+		if (ret)
+			return ret;
+		done += b.nr;
+	}
+	if (call_ns && nr)
+		*call_ns = b.ns / nr;
+	return 0;
+}
+
+/* ---- verifying ---- */
+
+bool set_verify(const struct set *set, const struct layout *l,
+		struct worker *w, int slot, int sample, struct dice *d,
+		struct buf *why)
+{
+	const struct kernel *k = l->kernel;
+	int64_t elem;
+	int i, arg = 0;
+
+	if (worker_untouched(w, slot, 1, &arg, &elem)) {
+		if (elem < 0) {
+			buf_addf(why, "it writes outside of '%s'",
+				 k->arg[arg].name ? k->arg[arg].name :
+				 "the return value");
+			return false;
+		}
+		element_text(why, k, arg, l->shape, elem);
+		buf_addstr(why, " is never written");
+		return false;
+	}
+	for (i = 0; i < k->nr_args; i++) {
+		struct compare c;
+		struct mismatch m;
+		const void *got;
+		bool right;
+
+		if (!is_output(&k->arg[i]))
+			continue;
+		compare_init(&c, k, i, &set->rows[i]);
+		got = worker_out(w, slot, i);
+		if (sample && sample < set->rows[i].elems)
+			right = compare_sample(&c, &set->want[i], got, sample,
+					       d, &m);
+		else
+			right = compare_full(&c, &set->want[i], got, &m);
+		if (right)
+			continue;
+		mismatch_text(why, &m, k, i, l->shape);
+		return false;
+	}
+	return true;
+}
