@@ -171,12 +171,11 @@ static uint32_t smaller_champion(const struct graph *g, uint32_t best)
 
 	for (uint32_t i = 1; i < g->nr && best; i++) {
 		const struct node *n = &g->node[i];
+		const char *old = g->node[found].recipe;
 
-		if (!n->confirmed || !n->strategy || !n->recipe ||
-		    !g->node[found].recipe ||
-		    strcmp(n->strategy, "minimise") != 0 || n->score < least)
-			continue;
-		if (strlen(n->recipe) < strlen(g->node[found].recipe))
+		if (n->confirmed && n->recipe && *n->recipe && old &&
+		    n->origin == g->node[best].origin && !(n->score < least) &&
+		    strlen(n->recipe) < strlen(old))
 			found = i;
 	}
 	return found;

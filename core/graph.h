@@ -63,9 +63,9 @@ struct graph {
 	uint32_t nr_spend, cap_spend;
 	double spent_s;		/* sum of attempt seconds */
 	/*
-	 * Highest confirmed score, 0 = the root; but a confirmed node of the
-	 * strategy "minimise" within GRAPH_SMALLER of it takes its place, the
-	 * one with the shortest recipe.
+	 * Highest confirmed score, 0 = the root; but of confirmed nodes with
+	 * a recipe on the same origin, within GRAPH_SMALLER of it, the one
+	 * with the shortest: a step that earns less is not worth its lines.
 	 */
 	uint32_t champion;
 	uint32_t *slot[2];	/* index by commit and by state; private */

@@ -94,6 +94,24 @@ static char *dropped_step(const char *large, const char *small)
 	return xstrdup("a step");
 }
 
+/* A version with one step less: confirmed against the root, if it seems to
+ * lose no more than the step is worth; *better: it is the champion now. */
+static int confirm_smaller(struct state *st, uint32_t node, bool *better,
+			   struct err *err)
+{
+	const struct graph *g = &st->run->graph;
+	uint32_t champion = g->champion;
+	int ret;
+
+	if (node == NODE_NONE || node == 0 || !policy_usable(g, node) ||
+	    was_confirmed(&g->node[node]) ||
+	    g->node[node].score < g->node[champion].score - GRAPH_SMALLER / 2)
+		return 0;
+	ret = search_confirm(st, node, true, err);
+	*better = !ret && g->champion != champion;
+	return ret;
+}
+
 /* One smaller recipe of the champion, judged; *better: it took its place. */
 static int try_smaller(struct state *st, const char *recipe, bool *better,
 		       struct err *err)
@@ -115,8 +133,11 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 	if (ret)
 		goto out;
 	srcset_state(&a.p.source, &a.state);
-	if (!oidset_add(&st->seen, &a.state))
+	if (!oidset_add(&st->seen, &a.state)) {
+		ret = confirm_smaller(st, graph_find_state(g, &a.state), better,
+				      err);
 		goto out;
+	}
 	a.p.recipe = xstrdup(recipe);
 	a.p.strategy = xstrdup("minimise");
 	a.p.subject = xasprintf("%.30s: drop %.32s", run->kernel->name, step);
@@ -129,11 +150,7 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 		goto out;
 	search_add(st, &a);
 	graph_settle(g);
-	if (verdict_is_timed(a.rec.verdict) && a.rec.lr > -GRAPH_SMALLER / 2 &&
-	    a.rec.lr_low > -GRAPH_SMALLER) {
-		ret = search_confirm(st, g->nr - 1, true, err);
-		*better = !ret && g->champion != champion;
-	}
+	ret = confirm_smaller(st, g->nr - 1, better, err);
 out:
 	free(step);
 	attempt_release(&a);

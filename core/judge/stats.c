@@ -229,9 +229,11 @@ enum look stats_look(const double *v, int n, double floor_sd, double claim,
 		return LOOK_SLOWER;
 	if (out->low > 0 && out->mean >= claim)
 		return LOOK_FASTER;
-	/* From six launches on, what shows less than half a claim is not
-	 * worth the rest. */
-	if (out->high < claim || n >= LOOK_LAST ||
+	/*
+	 * Futility: what shows no gain in three launches, or less than half
+	 * a claim in six, is not worth the rest.  Dropping claims nothing.
+	 */
+	if (out->high < claim || n >= LOOK_LAST || out->mean < 0 ||
 	    (n >= 6 && out->mean < claim / 2))
 		return LOOK_SAME;
 	return LOOK_MORE;
