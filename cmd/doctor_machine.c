@@ -149,7 +149,7 @@ static void check_helper(struct findings *f, const char *name)
 	else
 		doctor_advise(
 			doctor_found(f, name, "not found at %s", path), true,
-			"run `make install', or set MAXKERNEL_EXEC_PATH to the "
+			"run 'make install', or set MAXKERNEL_EXEC_PATH to the "
 			"folder that holds it");
 	free(path);
 }
@@ -351,10 +351,10 @@ void doctor_sandbox(struct findings *f, bool disabled)
 			&f->v[f->nr - 1], true,
 			"this kernel has no seccomp "
 			"filters: run on one that has, or accept unconfined "
-			"candidates with `git config maxkernel.sandbox none'");
+			"candidates with 'git config maxkernel.sandbox none'");
 	else if (!landlock)
 		doctor_advise(&f->v[f->nr - 1], false,
 			      "Linux 5.13 or newer with "
-			      "landlock in its `lsm=' list confines files too");
+			      "landlock in its 'lsm=' list confines files too");
 	buf_release(&seccomp);
 }

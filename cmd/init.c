@@ -14,8 +14,8 @@
 #define NOTES_GLOB "refs/notes/maxkernel/*"
 
 static const char template[] =
-"; Kernels that `git maxkernel explore' may make faster, one section each.\n"
-"; `git maxkernel add FILE' drafts a section from a C file; or take away the\n"
+"; Kernels that 'git maxkernel explore' may make faster, one section each.\n"
+"; 'git maxkernel add FILE' drafts a section from a C file; or take away the\n"
 "; first semicolon of each line below and write your own.\n"
 "\n"
 ";[kernel \"matmul\"]\n"
@@ -135,7 +135,7 @@ static int init_notes(struct repo *r, struct err *err)
 	}
 	if (repo_config_add(r, "notes.displayRef", NOTES_GLOB, err))
 		return err_wrap(err, "cannot set notes.displayRef");
-	tell("set notes.displayRef to %s: `git log' now shows plans and "
+	tell("set notes.displayRef to %s: 'git log' now shows plans and "
 	    "measurements", NOTES_GLOB);
 	return 0;
 }

@@ -109,9 +109,9 @@ static int by_slug(const struct spec_list *l, const char *name,
 	}
 	if (nr > 1)
 		return err_set(err, ERR_USAGE, "'%s' is short for several "
-			       "searches; see `git maxkernel status'", name);
+			       "searches; see 'git maxkernel status'", name);
 	return nr ? 0 : err_set(err, ERR_NOTFOUND, "there is no search or "
-				"kernel '%s'; see `git maxkernel status'",
+				"kernel '%s'; see 'git maxkernel status'",
 				name);
 }
 
@@ -120,7 +120,7 @@ static int find_search(const struct spec_list *l, const char *name,
 {
 	if (!l->nr)
 		return err_set(err, ERR_NOTFOUND, "there is no search yet; "
-			       "start one with `git maxkernel explore'");
+			       "start one with 'git maxkernel explore'");
 	if (!name) {
 		*out = &l->v[0];
 		return 0;

@@ -97,9 +97,9 @@ static void on_tick(void *ctx, const struct search_now *n)
 	const struct teller *t = ctx;
 
 	if (live_on())
-		live("%s: %u attempts, best %.2fx, %.0f s, %s %u",
+		live("%s: %u done, best %.2fx, %.0f s; attempt %u: %s",
 		     t->task->kernel->name, n->attempts, n->best,
-		     n->elapsed_s, n->doing, n->doing_step);
+		     n->elapsed_s, n->doing_step, n->doing);
 }
 
 static void tell_unfit(const struct task *t, const struct proposer *p)

@@ -41,12 +41,14 @@ static int version_run(struct session *s, int argc, char **argv,
 		return status;
 	if (!json) {
 		printf("git-maxkernel version %s\n", VERSION);
-		printf("built with %s\n", compiler);
+		printf("built with %s, libgit2 %s\n", compiler,
+		       repo_libgit2());
 		return EXIT_DONE;
 	}
 	jout_begin(&j);
 	jout_str(&j, "version", VERSION);
 	jout_str(&j, "compiler", compiler);
+	jout_str(&j, "libgit2", repo_libgit2());
 	jout_end(&j, stdout);
 	return EXIT_DONE;
 }

@@ -54,6 +54,8 @@ struct judge_config {
 					 * root and their files */
 	const char *work;		/* private directory, exists */
 	bool sandbox_none;
+	bool helper;			/* only builds, checks and screens: no
+					 * arms of other compiler flags */
 };
 
 struct judge_ops {

@@ -159,7 +159,7 @@ static int send_open(struct process *j, struct err *err)
 		json_put_str(&line, "work", j->work);
 		json_put_str(&line, "sandbox",
 			     j->cfg.sandbox_none ? "none" : "auto");
-		json_put_int(&line, "flag_arms", 1);
+		json_put_int(&line, "flag_arms", !j->cfg.helper);
 		ret = finish(j, &line, err);
 	}
 	free(aux);

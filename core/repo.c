@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/git.h"
 #include "core/mem.h"
 
 #define MAX_META (16u << 20)	/* bytes of a commit or tree object */
@@ -176,6 +177,16 @@ fail:
 	return err->code;
 }
 
+const char *repo_libgit2(void)
+{
+	static char text[32];
+	int major, minor, rev;
+
+	git_libgit2_version(&major, &minor, &rev);
+	snprintf(text, sizeof(text), "%d.%d.%d", major, minor, rev);
+	return text;
+}
+
 void repo_close(struct repo *r)
 {
 	if (!r)
@@ -212,10 +223,38 @@ static git_config *config(struct repo *r)
 	return r->config;
 }
 
+/*
+ * `git -c key=value maxkernel ...` reaches us by environment variables that
+ * libgit2 does not read: then git is asked.
+ */
+static bool config_from_git(struct repo *r, const char *type, const char *key,
+			    struct buf *out)
+{
+	struct strv args = STRV_INIT;
+	struct err unused = ERR_INIT;
+	bool found;
+
+	if (!getenv("GIT_CONFIG_PARAMETERS") && !getenv("GIT_CONFIG_COUNT"))
+		return false;
+	strv_push(&args, "config");
+	if (type)
+		strv_push(&args, type);
+	strv_push(&args, "--get");
+	strv_push(&args, key);
+	buf_reset(out);
+	found = !git_call(r, &args, out, &unused);
+	if (found && out->len && out->ptr[out->len - 1] == '\n')
+		buf_splice(out, out->len - 1, 1, "", 0);
+	strv_release(&args);
+	return found;
+}
+
 bool repo_config_str(struct repo *r, const char *key, struct buf *out)
 {
 	const char *value;
 
+	if (config_from_git(r, NULL, key, out))
+		return true;
 	if (!config(r) || git_config_get_string(&value, r->config, key) < 0)
 		return false;
 	buf_reset(out);
@@ -225,8 +264,15 @@ bool repo_config_str(struct repo *r, const char *key, struct buf *out)
 
 bool repo_config_bool(struct repo *r, const char *key, bool otherwise)
 {
+	struct buf text = BUF_INIT;
 	int value;
 
+	if (config_from_git(r, "--type=bool", key, &text)) {
+		value = !strcmp(text.ptr, "true");
+		buf_release(&text);
+		return value;
+	}
+	buf_release(&text);
 	if (!config(r) || git_config_get_bool(&value, r->config, key) < 0)
 		return otherwise;
 	return value;
@@ -234,8 +280,15 @@ bool repo_config_bool(struct repo *r, const char *key, bool otherwise)
 
 int64_t repo_config_int(struct repo *r, const char *key, int64_t otherwise)
 {
+	struct buf text = BUF_INIT;
 	int64_t value;
 
+	if (config_from_git(r, "--type=int", key, &text)) {
+		value = strtoll(text.ptr, NULL, 10);
+		buf_release(&text);
+		return value;
+	}
+	buf_release(&text);
 	if (!config(r) || git_config_get_int64(&value, r->config, key) < 0)
 		return otherwise;
 	return value;

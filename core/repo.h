@@ -27,6 +27,8 @@ struct repo;
  */
 int repo_open(struct repo **out, const char *path, struct err *err);
 void repo_close(struct repo *r);
+/* Version of the linked libgit2, "1.5.1". */
+const char *repo_libgit2(void);
 
 const char *repo_workdir(const struct repo *r);	/* NULL if bare; ends in '/' */
 const char *repo_gitdir(const struct repo *r);	/* common dir; ends in '/' */

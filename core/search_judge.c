@@ -40,6 +40,7 @@ static int slot_open(struct state *st, int i, struct err *err)
 			return err_sys(err, "cannot create '%s'", s->work);
 	}
 	cfg.work = s->work;
+	cfg.helper = i > 0;
 	ret = judge_open(&s->judge, &cfg, err);
 	if (ret)
 		return ret;

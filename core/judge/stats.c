@@ -233,7 +233,9 @@ enum look stats_look(const double *v, int n, double floor_sd, double claim,
 	 * Futility: what shows no gain in three launches, or less than half
 	 * a claim in six, is not worth the rest.  Dropping claims nothing.
 	 */
-	if (out->high < claim || n >= LOOK_LAST || out->mean < 0 ||
+	if (out->mean < 0)
+		return out->mean < -2 * claim ? LOOK_SLOWER : LOOK_SAME;
+	if (out->high < claim || n >= LOOK_LAST ||
 	    (n >= 6 && out->mean < claim / 2))
 		return LOOK_SAME;
 	return LOOK_MORE;
