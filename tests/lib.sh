@@ -169,7 +169,7 @@ kernel_repo()
 					total += y[i * N + j];
 				}
 			}
-			return total;
+			return total / (M * N);
 		}
 		EOF
 		cat >.maxkernel <<-'EOF' &&

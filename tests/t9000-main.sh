@@ -31,7 +31,7 @@ test_that 'best, status, log, show, graph, frontier, diff tell of it' '
 '
 
 test_that 'verify measures the winner again' '
-	share m && cd r && gives 0 git maxkernel verify mix@best >../verify &&
+	share m && cd r && { gives 0 git maxkernel verify mix@best >../verify 2>&1 || { cat ../verify; false; }; } &&
 	has before: ../verify && has now: ../verify
 '
 
