@@ -151,12 +151,16 @@ static int tell_finished(struct task *t, struct search *s, const char *why,
 	return ret;
 }
 
-static int publish(struct search *s, const struct graph *g,
-		   const struct policy *policy, const char *device,
+static int publish(const struct search_run *run, const char *device,
 		   struct err *err)
 {
+	struct publication p = {
+		.search = run->search, .graph = &run->graph,
+		.policy = run->policy, .proposer = run->proposer,
+		.kernel = run->kernel, .device = device,
+	};
 	struct strv warnings = STRV_INIT;
-	int ret = search_publish(s, g, policy, device, &warnings, err);
+	int ret = search_publish(&p, &warnings, err);
 
 	for (size_t i = 0; i < warnings.nr; i++)
 		warn("%s", warnings.v[i]);
@@ -173,7 +177,8 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 	       struct run_result *out, struct err *err)
 {
 	struct teller teller = { .task = t, .search = s, .opts = o };
-	const char *device = t->judge[0]->info.device;
+	/* A copy: the judge may be lost and replaced. */
+	char *device = xstrdup(t->judge[0]->info.device);
 	struct search_run run = {
 		.search = s, .kernel = t->kernel, .root = &t->source,
 		.aux = &t->aux, .policy = policy_find(s->spec.policy),
@@ -187,23 +192,24 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 	int ret;
 
 	if (!run.policy || !run.proposer)
-		return err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
-			       "which this version does not have", s->spec.slug,
-			       run.policy ? "proposer" : "policy",
-			       run.policy ? s->spec.proposer : s->spec.policy);
-	ret = store_finished(s, &why, err);
-	if (ret)
-		return ret;
-	if (why) {
-		ret = tell_finished(t, s, why, out, err);
+		ret = err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
+			      "which this version does not have", s->spec.slug,
+			      run.policy ? "proposer" : "policy",
+			      run.policy ? s->spec.proposer : s->spec.policy);
+	else
+		ret = store_finished(s, &why, err);
+	if (ret || why) {
+		if (!ret)
+			ret = tell_finished(t, s, why, out, err);
 		free(why);
+		free(device);
 		return ret;
 	}
 	tell_unfit(t, run.proposer);
 	ret = search_run(&run, err);
 	live("%s", "");
 	if (!ret)
-		ret = publish(s, &run.graph, run.policy, device, err);
+		ret = publish(&run, device, err);
 	if (!ret && ended_for_good(run.end))
 		ret = store_finish(s, search_end_name(run.end), err);
 	if (!ret)
@@ -213,6 +219,7 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 	out->why = search_end_name(run.end);
 	out->stopped = run.end == SEARCH_STOPPED;
 	search_release(&run);
+	free(device);
 	return ret;
 }
 

@@ -49,6 +49,10 @@ struct proposer {
 	/* Optional.  Replays a recipe: fills out->source. */
 	int (*apply)(const struct kernel *k, const struct srcset *origin,
 		     const char *recipe, struct srcset *out, struct err *err);
+	/* Optional.  Adds what every step of a recipe does to the origin, and
+	 * why: Markdown for people. */
+	int (*explain)(const struct kernel *k, const struct srcset *origin,
+		       const char *recipe, struct buf *out, struct err *err);
 	/* Optional.  Recipes made smaller by one step each, for the
 	 * minimiser; appended to out. */
 	int (*shrink)(const char *recipe, struct strv *out, struct err *err);

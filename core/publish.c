@@ -14,21 +14,46 @@ static bool never(void *ctx, uint32_t node)
 	return false;
 }
 
-/* A branch that a person stands on or has built on is left alone. */
-static int land(struct search *s, const struct node *n, const char *dev,
-		const char *what, struct strv *warn, struct err *err)
+/*
+ * What a reviewer reads: every step from the origin, not the last one alone.
+ * A node that is its own origin has its plan.
+ */
+static int explain(const struct publication *p, uint32_t node,
+		   struct buf *out, struct err *err)
 {
-	struct record rec;
+	const struct node *n = &p->graph->node[node];
+	struct srcset origin = SRCSET_INIT;
+	int ret;
+
+	if (!p->proposer || !p->proposer->explain || !n->recipe || !*n->recipe)
+		return store_plan(p->search, &n->id, out, err);
+	ret = store_source(p->search->repo, n->origin ?
+			   &p->graph->node[n->origin].id :
+			   &p->search->spec.root, p->kernel, false, &origin,
+			   err);
+	if (!ret)
+		ret = p->proposer->explain(p->kernel, &origin, n->recipe, out,
+					   err);
+	srcset_release(&origin);
+	return ret;
+}
+
+/* A branch that a person stands on or has built on is left alone. */
+static int land(const struct publication *p, uint32_t node, const char *what,
+		struct strv *warn, struct err *err)
+{
+	const struct node *n = &p->graph->node[node];
 	struct buf plan = BUF_INIT, message = BUF_INIT;
+	struct record rec;
 	int ret;
 
 	record_init(&rec);
-	ret = store_record(s, &n->id, dev, &rec, err);
+	ret = store_record(p->search, &n->id, p->device, &rec, err);
 	if (!ret)
-		ret = store_plan(s, &n->id, &plan, err);
+		ret = explain(p, node, &plan, err);
 	if (!ret) {
-		land_message(&message, &s->spec, n, &rec, plan.ptr);
-		ret = store_land(s, what, &n->id, message.ptr, err);
+		land_message(&message, &p->search->spec, n, &rec, plan.ptr);
+		ret = store_land(p->search, what, &n->id, message.ptr, err);
 	}
 	if (ret == ERR_GIT) {
 		strv_push(warn, err->msg);
@@ -48,35 +73,36 @@ static bool worth_showing(const struct graph *g, uint32_t node)
 	return node != 0 && (n->confirmed || n->rec.verdict == V_FASTER);
 }
 
-int search_publish(struct search *s, const struct graph *g,
-		   const struct policy *policy, const char *device,
-		   struct strv *warn, struct err *err)
+int search_publish(const struct publication *p, struct strv *warn,
+		   struct err *err)
 {
+	const struct graph *g = p->graph;
+	const struct spec *spec = &p->search->spec;
 	uint32_t last = graph_last_step(g);
 	struct policy_view v = {
-		.spec = &s->spec, .graph = g, .exhausted = never,
-		.round = last ? (last - 1) / (uint32_t)s->spec.round + 1 : 0,
+		.spec = spec, .graph = g, .exhausted = never,
+		.round = last ? (last - 1) / (uint32_t)spec->round + 1 : 0,
 	};
-	size_t max = s->spec.width > MAX_BEAM ? MAX_BEAM : (size_t)s->spec.width;
+	size_t max = spec->width > MAX_BEAM ? MAX_BEAM : (size_t)spec->width;
 	uint32_t front[MAX_BEAM];
 	size_t nr, k = 0;
 	struct buf what = BUF_INIT;
 	int ret = 0;
 
 	if (g->champion) {
-		buf_addf(&what, "best/%s", device);
-		ret = land(s, &g->node[g->champion], device, what.ptr, warn, err);
+		buf_addf(&what, "best/%s", p->device);
+		ret = land(p, g->champion, what.ptr, warn, err);
 	}
-	nr = policy->frontier(&v, front, max);
+	nr = p->policy->frontier(&v, front, max);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		if (!worth_showing(g, front[i]))
 			continue;
 		buf_reset(&what);
-		buf_addf(&what, "beam/%s/%zu", device, ++k);
-		ret = land(s, &g->node[front[i]], device, what.ptr, warn, err);
+		buf_addf(&what, "beam/%s/%zu", p->device, ++k);
+		ret = land(p, front[i], what.ptr, warn, err);
 	}
 	if (!ret)
-		ret = store_land_trim(s, device, (int)k + 1, err);
+		ret = store_land_trim(p->search, p->device, (int)k + 1, err);
 	buf_release(&what);
 	return ret;
 }

@@ -92,9 +92,17 @@ void search_release(struct search_run *run);
  * Brings the landing branches in line with the graph: best/<device>, and for
  * the frontier beam/<device>/1 and on (confirmed or faster nodes only, at
  * most spec.width).  Branches that must be left alone are named in warn.
+ * proposer (may be NULL) explains recipes; else a node's own plan is used.
  */
-int search_publish(struct search *s, const struct graph *g,
-		   const struct policy *policy, const char *device,
-		   struct strv *warn, struct err *err);
+struct publication {
+	struct search *search;
+	const struct graph *graph;
+	const struct policy *policy;
+	const struct proposer *proposer;
+	const struct kernel *kernel;
+	const char *device;
+};
+int search_publish(const struct publication *p, struct strv *warn,
+		   struct err *err);
 
 #endif

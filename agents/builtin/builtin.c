@@ -256,6 +256,35 @@ static int builtin_apply(const struct kernel *k, const struct srcset *origin,
 	return rc;
 }
 
+static int builtin_explain(const struct kernel *k,
+			   const struct srcset *origin, const char *recipe,
+			   struct buf *out, struct err *err)
+{
+	struct recipe r;
+	struct site s;
+	int rc = site_init(&s, k, origin, err);
+
+	if (rc)
+		return rc;
+	rc = recipe_parse(&r, recipe, err);
+	if (!rc)
+		recipe_normalise(&r, strategy_rank);
+	for (size_t i = 0; !rc && i < r.nr; i++) {
+		const struct strategy *st = strategy_find(r.v[i].name);
+
+		if (!st)
+			continue;
+		buf_addstr(out, "### ");
+		st->subject(&s, &r.v[i], out);
+		buf_addstr(out, "\n\n");
+		st->plan(&s, &r.v[i], out);
+		buf_addch(out, '\n');
+	}
+	recipe_release(&r);
+	site_release(&s);
+	return rc;
+}
+
 static void push_recipe(struct recipe *r, struct strv *out)
 {
 	struct buf text = BUF_INIT;
@@ -336,6 +365,7 @@ const struct proposer proposer_builtin = {
 	.summary = "rewrite the source by known strategies, offline",
 	.propose = builtin_propose,
 	.apply = builtin_apply,
+	.explain = builtin_explain,
 	.shrink = builtin_shrink,
 	.unfit = builtin_unfit,
 };

@@ -23,6 +23,17 @@ static char *operands[16];
 static int status;
 static struct err err;
 
+/* opt_parse() may write to its operands; these live as long as the program. */
+static char *copy(const char *word)
+{
+	static char store[64][32];
+	static int next;
+	char *s = store[next++ % 64];
+
+	snprintf(s, sizeof(store[0]), "%s", word);
+	return s;
+}
+
 /* Parses words; the first is the command's name. */
 static int parse(const char *const *words)
 {
@@ -49,9 +60,9 @@ static int parse(const char *const *words)
 	keep = budget = -1;
 	err = (struct err)ERR_INIT;
 	status = -1;
-	operands[0] = strdup("try");
+	operands[0] = copy("try");
 	for (; *words; words++)
-		operands[argc++] = strdup(*words);
+		operands[argc++] = copy(*words);
 	operands[argc] = NULL;
 	return opt_parse(&cmd_try, opts, argc, operands, &status, &err);
 }
