@@ -41,7 +41,8 @@ static void fill_spec(struct spec *spec, const struct task *t,
 	spec->time_s = o->run.time_s;
 }
 
-/* Another root commit with the same sources is the same root. */
+/* Another root commit with the same sources is the same root; those of
+ * reference, baseline and rivals count too. */
 static bool same_search(struct task *t, const struct spec *a,
 			const struct spec *want)
 {
@@ -56,13 +57,13 @@ static bool same_search(struct task *t, const struct spec *a,
 		return false;
 	if (oid_eq(&a->root, &want->root))
 		return true;
-	if (store_source(t->session->repo, &a->root, t->kernel, false, &source,
+	if (store_source(t->session->repo, &a->root, t->kernel, true, &source,
 			 &unused)) {
 		srcset_release(&source);
 		return false;
 	}
 	srcset_state(&source, &there);
-	srcset_state(&t->source, &here);
+	srcset_state(&t->aux, &here);
 	same = oid_eq(&there, &here);
 	srcset_release(&source);
 	return same;

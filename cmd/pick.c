@@ -166,27 +166,12 @@ static uint32_t simplest(const struct view *v, uint32_t idx)
 
 /* ---- may it be picked ---- */
 
-/* Was it made, or measured, on this machine? */
-static bool is_ours(struct view *v, uint32_t idx)
+/* Was it measured by this clone? */
+static bool is_ours(const struct view *v, uint32_t idx)
 {
 	const struct node *n = &v->graph.node[idx];
-	struct record *all = NULL;
-	struct err err = ERR_INIT;
-	char host[256] = "";
-	bool ours;
-	size_t nr = 0;
 
-	ours = n->worker && !strcmp(n->worker, v->search->worker);
-	if (ours || store_records(v->search, &n->id, &all, &nr, &err))
-		return ours;
-	gethostname(host, sizeof(host) - 1);
-	for (size_t i = 0; i < nr; i++) {
-		if (all[i].host && !strcmp(all[i].host, host))
-			ours = true;
-		record_release(&all[i]);
-	}
-	free(all);
-	return ours;
+	return !n->pending && !n->claimed;
 }
 
 /* Measures it here: 0 if it is faster here too. */
@@ -224,7 +209,7 @@ static int check_claim(struct view *v, uint32_t idx, const struct wish *w,
 	if (!w->no_verify && !w->force)
 		return verify(v, idx, err);
 	say("its numbers are the claim of worker %s%s%s, not measured here",
-	    n->worker ? n->worker : "(unknown)", n->rec.host ? " on " : "",
+	    n->rec_worker ? n->rec_worker : "(unknown)", n->rec.host ? " on " : "",
 	    n->rec.host ? n->rec.host : "");
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* git maxkernel resume: goes on with a search that was halted. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,43 @@
 #include "core/mem.h"
 
 #define LEAST_TIME_S 1.0
+
+static int by_begin(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Wall seconds that attempts were in flight: attempts of several judges
+ * overlap. */
+static double wall_s(const struct graph *g)
+{
+	double (*span)[2] = xcalloc(g->nr, sizeof(*span));
+	double sum = 0, end = -INFINITY;
+	size_t nr = 0;
+
+	for (uint32_t i = 1; i < g->nr; i++) {
+		double s = g->node[i].rec.attempt_s;
+
+		if (!(s >= 0))
+			continue;
+		span[nr][1] = (double)g->node[i].time;
+		span[nr][0] = span[nr][1] - s;
+		nr++;
+	}
+	if (nr)
+		qsort(span, nr, sizeof(*span), by_begin);
+	for (size_t i = 0; i < nr; i++) {
+		double from = span[i][0] > end ? span[i][0] : end;
+
+		if (span[i][1] > from)
+			sum += span[i][1] - from;
+		end = span[i][1] > end ? span[i][1] : end;
+	}
+	free(span);
+	return sum;
+}
 
 /* What is left of the budget that the search was started with. */
 static void rest_of_budget(const struct view *v, struct run_opts *o)
@@ -22,7 +60,7 @@ static void rest_of_budget(const struct view *v, struct run_opts *o)
 	if (spec->attempts)
 		o->attempts = spec->attempts > made ? spec->attempts - made : -1;
 	if (spec->time_s > 0) {
-		o->time_s = spec->time_s - v->graph.spent_s;
+		o->time_s = spec->time_s - wall_s(&v->graph);
 		if (o->time_s < LEAST_TIME_S)
 			o->time_s = LEAST_TIME_S;
 	}

@@ -64,7 +64,7 @@ static void tell_confirm(const struct search_event *e)
 	const struct record *r = e->rec;
 
 	if (r->verdict == V_CONFIRMED)
-		say("      confirmed  %.2fx [%.2f, %.2f] over the root: %s  %s",
+		say("      confirmed  %.2fx [%.2f, %.2f] over the baseline: %s  %s",
 		    r->speedup, r->ci_low, r->ci_high, oid_short(e->commit).s,
 		    e->subject);
 	else
@@ -206,6 +206,11 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		return ret;
 	}
 	tell_unfit(t, run.proposer);
+	ret = store_claim(s, err);
+	if (ret) {
+		free(device);
+		return ret;
+	}
 	ret = search_run(&run, err);
 	live("%s", "");
 	if (!ret)

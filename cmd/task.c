@@ -197,8 +197,10 @@ void task_close(struct task *t)
 		judge_close(t->judge[i]);
 	srcset_release(&t->source);
 	srcset_release(&t->aux);
-	if (t->work)
+	if (t->work) {
 		tempdir_remove(t->work);
+		close(t->work_lock);
+	}
 	free(t->work);
 	memset(t, 0, sizeof(*t));
 }
@@ -239,7 +241,7 @@ int task_judge(struct task *t, int jobs, struct err *err)
 	struct judge_request req = { .stage = JUDGE_OPEN };
 	struct buf sandbox = BUF_INIT;
 	struct record unused;
-	int ret = tempdir_make(&t->work, err);
+	int ret = tempdir_make(&t->work, &t->work_lock, err);
 
 	if (ret)
 		return ret;

@@ -32,6 +32,7 @@ struct task {
 	struct oid root;		/* base, or a commit of the work tree */
 	struct srcset source, aux;
 	char *work;			/* private folder, removed at the end */
+	int work_lock;			/* shows others that it is in use */
 	struct judge *judge[64];
 	int jobs;
 	struct judge_config config;

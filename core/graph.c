@@ -125,8 +125,9 @@ static void settle_score(struct node *n, bool root)
 	n->confirmed = !root && r->verdict == V_CONFIRMED && r->speedup > 0;
 	if (root)
 		n->score = 0;
-	else if (n->confirmed)
-		n->score = log(r->speedup);
+	else if (n->confirmed)	/* the baseline need not be the root */
+		n->score = log(r->est_speedup > 0 ? r->est_speedup
+						  : r->speedup);
 	else if (verdict_is_timed(r->verdict) && r->est_speedup > 0)
 		n->score = log(r->est_speedup);
 	else
@@ -164,12 +165,13 @@ static void settle_chain(struct graph *g, uint32_t i, bool *settled,
 }
 
 /* A version with fewer steps that is about as fast as the best, or the best. */
-static uint32_t smaller_champion(const struct graph *g, uint32_t best)
+static uint32_t smaller_champion(const struct graph *g, uint32_t nr,
+				 uint32_t best)
 {
 	double least = g->node[best].score - GRAPH_SMALLER;
 	uint32_t found = best;
 
-	for (uint32_t i = 1; i < g->nr && best; i++) {
+	for (uint32_t i = 1; i < nr && best; i++) {
 		const struct node *n = &g->node[i];
 		const char *old = g->node[found].recipe;
 
@@ -179,6 +181,17 @@ static uint32_t smaller_champion(const struct graph *g, uint32_t best)
 			found = i;
 	}
 	return found;
+}
+
+uint32_t graph_champion(const struct graph *g, uint32_t nr)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < nr; i++)
+		if (g->node[i].confirmed &&
+		    g->node[i].score > g->node[best].score)
+			best = i;
+	return smaller_champion(g, nr, best);
 }
 
 void graph_settle(struct graph *g)
@@ -191,11 +204,7 @@ void graph_settle(struct graph *g)
 		settle_score(&g->node[i], i == 0);
 		settle_chain(g, i, settled, stack);
 	}
-	for (uint32_t i = 1; i < g->nr; i++)
-		if (g->node[i].confirmed &&
-		    g->node[i].score > g->node[g->champion].score)
-			g->champion = i;
-	g->champion = smaller_champion(g, g->champion);
+	g->champion = graph_champion(g, g->nr);
 	free(settled);
 	free(stack);
 }

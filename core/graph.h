@@ -82,6 +82,8 @@ uint32_t graph_find(const struct graph *g, const struct oid *commit);
 uint32_t graph_find_state(const struct graph *g, const struct oid *state);
 /* Recomputes scores, depths, origins and the champion from the records. */
 void graph_settle(struct graph *g);
+/* The champion among the first nr nodes (see struct graph). */
+uint32_t graph_champion(const struct graph *g, uint32_t nr);
 /* Highest step used by a node or a spend line; 0 if none. */
 uint32_t graph_last_step(const struct graph *g);
 /* The step was made already (node or spend line)? */

@@ -38,10 +38,11 @@ struct process {
 	char doing[128];
 	char *work, *src;	/* src: what is being built, or NULL */
 	struct judge_config cfg;
-	struct judge_request req;	/* sources are not kept */
+	struct judge_request req;	/* its sources: see champion */
+	struct srcset champion;	/* req.against's, our own copy */
 	/* A screening needs both arms built: what is missing goes first. */
 	enum want want;
-	struct oid built[MAX_BUILT];
+	struct oid built[MAX_BUILT], last_champion;
 	int nr_built;
 };
 
@@ -208,6 +209,13 @@ static bool is_built(const struct process *j, const struct oid *state)
 	return false;
 }
 
+/* By the present request, or likely by the next: the last champion. */
+static bool is_needed(const struct process *j, const struct oid *state)
+{
+	return oid_eq(state, &j->req.state) ||
+	       oid_eq(state, &j->last_champion);
+}
+
 /* The judge forgets the oldest artefact when there are too many. */
 static int remember(struct process *j, const struct oid *state,
 		    struct err *err)
@@ -218,8 +226,8 @@ static int remember(struct process *j, const struct oid *state,
 	if (is_built(j, state))
 		return 0;
 	if (j->nr_built == MAX_BUILT) {
-		if (oid_eq(&j->built[0], &j->req.against))
-			old = 1;
+		while (old < MAX_BUILT - 1 && is_needed(j, &j->built[old]))
+			old++;
 		begin(j, &line, "forget");
 		json_put_str(&line, "key", oid_text(&j->built[old]).s);
 		ret = finish(j, &line, err);
@@ -237,6 +245,13 @@ static int process_start(struct judge *base, const struct judge_request *req,
 	struct process *j = (struct process *)base;
 
 	j->req = *req;
+	j->req.source = NULL;
+	if (!oid_is_zero(&req->against))
+		j->last_champion = req->against;
+	j->req.against_source = &j->champion;
+	srcset_release(&j->champion);
+	if (req->against_source)
+		srcset_copy(&j->champion, req->against_source);
 	j->want = WANT_REPLY;
 	snprintf(j->doing, sizeof(j->doing), "%s",
 		 judge_stage_name(req->stage));
@@ -251,7 +266,7 @@ static int process_start(struct judge *base, const struct judge_request *req,
 	if (req->stage >= JUDGE_SCREEN && !req->against_root &&
 	    !is_built(j, &req->against)) {
 		j->want = WANT_CHAMPION;
-		return send_build(j, &req->against, req->against_source, err);
+		return send_build(j, &req->against, &j->champion, err);
 	}
 	return send_stage(j, err);
 }
@@ -365,7 +380,7 @@ static int read_record(struct process *j, const struct json *o,
 	out->lr_high = json_num(o, "lr_high", NAN);
 	out->time_ns = json_num(o, "time_ns", NAN);
 	out->baseline_ns = json_num(o, "baseline_ns", NAN);
-	out->launches = (int)fmin(json_num(o, "launches", 0), 1e6);
+	out->launches = (int)fmax(0, fmin(json_num(o, "launches", 0), 1e6));
 	out->shape = read_shapes(o, &out->nr_shapes);
 	out->compiler = xstrdup(j->base.info.compiler);
 	if (j->req.stage >= JUDGE_SCREEN)
@@ -381,6 +396,8 @@ static int read_record(struct process *j, const struct json *o,
 	out->speedup = json_num(o, "speedup", NAN);
 	out->ci_low = json_num(o, "ci_low", NAN);
 	out->ci_high = json_num(o, "ci_high", NAN);
+	out->confirming = true;
+	out->est_speedup = json_num(o, "est_speedup", NAN);
 	out->vs_rival = json_num(o, "vs_rival", NAN);
 	out->vs_best_flags = json_num(o, "vs_best_flags", NAN);
 	read_samples(j, o, out);
@@ -412,8 +429,7 @@ static int after_build(struct process *j, const struct json *o,
 	if (j->want == WANT_CANDIDATE && j->req.stage >= JUDGE_SCREEN &&
 	    !j->req.against_root && !is_built(j, &j->req.against)) {
 		j->want = WANT_CHAMPION;
-		return send_build(j, &j->req.against, j->req.against_source,
-				  err);
+		return send_build(j, &j->req.against, &j->champion, err);
 	}
 	j->want = WANT_REPLY;
 	return send_stage(j, err);
@@ -475,6 +491,11 @@ static int gone(struct process *j, struct err *err)
 {
 	int status = 0;
 
+	/* Its output is closed: it ends, or is made to. */
+	if (j->pid > 0 && waitpid(j->pid, &status, WNOHANG) == 0)
+		kill(j->pid, SIGKILL);
+	else
+		j->pid = -1;
 	if (j->pid > 0 && waitpid(j->pid, &status, 0) == j->pid)
 		j->pid = -1;
 	if (WIFSIGNALED(status))
@@ -538,6 +559,9 @@ static void process_close(struct judge *base)
 	}
 	judge_info_release(&j->base.info);
 	buf_release(&j->reply);
+	if (j->src)
+		tempdir_remove(j->src);
+	srcset_release(&j->champion);
 	free(j->src);
 	free(j->work);
 	free(j);

@@ -32,9 +32,9 @@ struct num_field {
 	{ #name, offsetof(struct record, name), digits, positive }
 static const struct num_field nums[] = {
 	/* what the graph needs comes first: a line has little room */
-	NUM(speedup, 0, true), NUM(ci_low, 0, true), NUM(ci_high, 0, true),
-	NUM(est_speedup, 0, true), NUM(time_ns, 7, true),
-	NUM(attempt_s, 4, false), NUM(lr, 0, false), NUM(gflops, 5, false),
+	NUM(speedup, 0, true), NUM(est_speedup, 0, true),
+	NUM(attempt_s, 4, false), NUM(ci_low, 7, true),
+	NUM(ci_high, 7, true), NUM(time_ns, 7, true), NUM(lr, 0, false), NUM(gflops, 5, false),
 	NUM(gbs, 5, false), NUM(roof, 4, false), NUM(baseline_ns, 7, true),
 	NUM(lr_low, 7, false), NUM(lr_high, 7, false),
 	NUM(vs_parent, 6, true), NUM(vs_rival, 6, true),
@@ -197,6 +197,8 @@ static bool add_record(struct buf *b, size_t start, const struct metric *m)
 		   r->correct == says_correct(r->verdict);
 
 	json_put_str(b, "verdict", verdict_name(r->verdict));
+	if (r->confirming)
+		json_put_bool(b, "confirming", true);
 	all &= add_nums(b, start, r);
 	if (r->error)
 		all &= add_error(b, start, r->error);
@@ -479,6 +481,8 @@ static int parse_record(const struct json *j, struct record *r,
 		ret = parse_nums(j, r, err);
 	if (!ret)
 		ret = parse_strs(j, r, err);
+	if (!ret)
+		ret = json_opt_bool(j, "confirming", &r->confirming, err);
 	return ret;
 }
 

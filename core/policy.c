@@ -17,11 +17,17 @@ const struct policy *policy_find(const char *name)
 	return NULL;
 }
 
-/* Timed, right, and of this device class: worth expanding. */
+/*
+ * Timed, right, and of this device class: worth expanding.  A smaller version
+ * of a champion (op "tune") is an end, so that a search which is halted among
+ * them goes on as one that was not.
+ */
 bool policy_usable(const struct graph *g, uint32_t node)
 {
 	const struct node *n = &g->node[node];
 
+	if (n->op && !strcmp(n->op, "tune"))
+		return false;
 	return node == 0 || (!n->pending && verdict_is_timed(n->rec.verdict) &&
 			     n->score == n->score);
 }

@@ -87,12 +87,11 @@ int search_publish(const struct publication *p, struct strv *warn,
 	uint32_t front[MAX_BEAM];
 	size_t nr, k = 0;
 	struct buf what = BUF_INIT;
-	int ret = 0;
+	int ret;
 
-	if (g->champion) {
-		buf_addf(&what, "best/%s", p->device);
-		ret = land(p, g->champion, what.ptr, warn, err);
-	}
+	buf_addf(&what, "best/%s", p->device);
+	ret = g->champion ? land(p, g->champion, what.ptr, warn, err)
+			  : store_unland(p->search, what.ptr, err);
 	nr = p->policy->frontier(&v, front, max);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		if (!worth_showing(g, front[i]))

@@ -43,7 +43,8 @@ struct record {
 	double lr;		/* ln(time of the champion / own), geometric
 				 * mean over the timed shapes */
 	double lr_low, lr_high;
-	double est_speedup;	/* over the root, from lr and the champion's */
+	double est_speedup;	/* over the root: from lr and the champion's,
+				 * or measured by a confirmation */
 	double speedup, ci_low, ci_high;	/* confirmed, over the baseline */
 	double vs_parent, vs_rival, vs_best_flags;
 	double time_ns, baseline_ns;	/* geometric means over timed shapes */
@@ -51,6 +52,8 @@ struct record {
 	struct shape_result *shape;	/* timed shapes, then hold-outs */
 	size_t nr_shapes;
 	bool compiled, correct;
+	bool confirming;	/* came of a confirmation, whatever its verdict */
+	bool claimed;		/* another worker's word */
 	int launches;
 	double attempt_s;
 	char *error;		/* why not: cleaned, bounded, may be NULL */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/mem.h"
@@ -291,6 +292,61 @@ static void remember(struct state *st)
 		oidset_add(&st->seen, &g->node[i].state);
 }
 
+/* How many nodes have a step of at most this one. */
+static uint32_t nodes_before(const struct graph *g, uint32_t step)
+{
+	uint32_t nr = 0;
+
+	while (nr < g->nr && g->node[nr].step <= step)
+		nr++;
+	return nr;
+}
+
+/* A node that a killed run wrote and had no time to judge. */
+static int judge_pending(struct state *st, uint32_t node, struct err *err)
+{
+	struct graph *g = &st->run->graph;
+	struct node *n = &g->node[node];
+	uint32_t size = (uint32_t)st->run->search->spec.round;
+	struct attempt a = { .step = n->step, .parent = n->parent[0],
+			     .state = n->state, .id = n->id, .stored = true };
+	int ret = search_source(st, node, &a.p.source, err);
+
+	if (ret)
+		return ret;
+	record_init(&a.rec);
+	a.p.subject = xstrdup(n->subject);
+	st->champion = graph_champion(g, nodes_before(g, (n->step - 1) / size *
+						      size));
+	ret = search_judge_all(st, &a, 1, err);
+	if (!ret && a.written) {
+		record_release(&n->rec);
+		record_copy(&n->rec, &a.rec);
+		n->pending = false;
+		graph_settle(g);
+	}
+	attempt_release(&a);
+	return ret;
+}
+
+/* Ours alone, on the device that the search was made on: elsewhere all nodes
+ * are unmeasured. */
+static int judge_all_pending(struct state *st, struct err *err)
+{
+	const struct search *s = st->run->search;
+	const struct graph *g = &st->run->graph;
+	int ret = 0;
+
+	if (strcmp(st->info.device, s->spec.device) != 0)
+		return 0;
+	for (uint32_t i = 1; i < g->nr && !ret && !search_stopped(st); i++)
+		if (g->node[i].pending && g->node[i].step && g->node[i].worker &&
+		    !strcmp(g->node[i].worker, s->worker) &&
+		    strcmp(g->node[i].op, "plan") != 0)
+			ret = judge_pending(st, i, err);
+	return ret;
+}
+
 /* One round; *more: another may follow. */
 static int run_round(struct state *st, uint32_t round, bool *more,
 		     struct err *err)
@@ -304,10 +360,9 @@ static int run_round(struct state *st, uint32_t round, bool *more,
 	int ret;
 
 	*more = false;
-	for (st->prefix = 0; st->prefix < g->nr &&
-	     g->node[st->prefix].step <= round * size; st->prefix++)
-		;
+	st->prefix = nodes_before(g, round * size);
 	resumed = st->prefix < g->nr;
+	st->champion = graph_champion(g, st->prefix);
 	remember(st);
 	ret = plan_round(st, round, at, &nr, err);
 	if (ret)
@@ -375,13 +430,17 @@ int search_run(struct search_run *run, struct err *err)
 		st.slot[i].judge = run->judge[i];
 	ret = reload(&st, err);
 	st.prefix = run->graph.nr;
+	st.champion = run->graph.champion;
 	remember(&st);
+	if (!ret)
+		ret = judge_all_pending(&st, err);
 	if (!ret)
 		ret = search_humans(&st, err);
 	if (!ret)
 		ret = rounds(&st, err);
 	if (!ret && !search_stopped(&st)) {
 		st.prefix = run->graph.nr;
+		st.champion = run->graph.champion;
 		remember(&st);
 		ret = search_final(&st, err);
 	}

@@ -15,7 +15,7 @@
 /* Went through a confirmation, whatever came of it. */
 static bool was_confirmed(const struct node *n)
 {
-	return n->confirmed || !isnan(n->rec.speedup);
+	return n->confirmed || n->rec.confirming || !isnan(n->rec.speedup);
 }
 
 /*
@@ -69,13 +69,26 @@ int search_confirm_round(struct state *st, uint32_t from, struct err *err)
 	uint32_t node;
 
 	for (uint32_t i = from; i < g->nr; i++)
-		if (was_confirmed(&g->node[i]) && g->node[i].rec.attempt_s > 0)
+		if (g->node[i].rec.confirming)
 			return 0;
 	node = best_unconfirmed(st, from);
 	return node == NODE_NONE ? 0 : search_confirm(st, node, false, err);
 }
 
 /* ---- dropping what earns too little ---- */
+
+/* A step behind the last round, whose numbers stay for its own attempts. */
+static uint32_t next_round_step(const struct state *st)
+{
+	const struct graph *g = &st->run->graph;
+	uint32_t size = (uint32_t)st->run->search->spec.round;
+	uint32_t last = graph_last_step(g);
+	const char *op = g->node[g->nr - 1].op;
+
+	if (g->node[g->nr - 1].step == last && op && !strcmp(op, "tune"))
+		return last + 1;
+	return (last + size - 1) / size * size + 1;
+}
 
 /* The step of recipe `large` that `small` lacks, for the subject. */
 static char *dropped_step(const char *large, const char *small)
@@ -103,9 +116,10 @@ static int confirm_smaller(struct state *st, uint32_t node, bool *better,
 	uint32_t champion = g->champion;
 	int ret;
 
-	if (node == NODE_NONE || node == 0 || !policy_usable(g, node) ||
+	if (node == NODE_NONE || node == 0 || g->node[node].pending ||
 	    was_confirmed(&g->node[node]) ||
-	    g->node[node].score < g->node[champion].score - GRAPH_SMALLER / 2)
+	    !(g->node[node].score >
+	      g->node[champion].score - GRAPH_SMALLER / 2))
 		return 0;
 	ret = search_confirm(st, node, true, err);
 	*better = !ret && g->champion != champion;
@@ -119,7 +133,7 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 	struct search_run *run = st->run;
 	struct graph *g = &run->graph;
 	uint32_t champion = g->champion;
-	struct attempt a = { .step = graph_last_step(g) + 1,
+	struct attempt a = { .step = next_round_step(st),
 			     .parent = champion, .op = "tune" };
 	struct srcset origin = SRCSET_INIT;
 	char *step = dropped_step(g->node[champion].recipe, recipe);
@@ -134,8 +148,8 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 		goto out;
 	srcset_state(&a.p.source, &a.state);
 	if (!oidset_add(&st->seen, &a.state)) {
-		ret = confirm_smaller(st, graph_find_state(g, &a.state), better,
-				      err);
+		ret = confirm_smaller(st, graph_find_state(g, &a.state),
+				      better, err);
 		goto out;
 	}
 	a.p.recipe = xstrdup(recipe);
@@ -145,6 +159,7 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 		 "not worth its lines: the champion's recipe without it.\n\n"
 		 "Expected: about the champion's speed.\nRecipe: `%s`.\n", step,
 		 GRAPH_SMALLER * 100, *recipe ? recipe : "(empty)");
+	st->champion = champion;
 	ret = search_judge_all(st, &a, 1, err);
 	if (ret || !a.written)
 		goto out;
@@ -257,7 +272,7 @@ static int human_node(struct state *st, const struct oid *tip,
 {
 	struct search_run *run = st->run;
 	struct attempt a = { .parent = parent, .op = "human",
-			     .step = graph_last_step(&run->graph) + 1 };
+			     .step = next_round_step(st) };
 	struct commit c;
 	int ret = repo_commit_read(run->search->repo, tip, &c, err);
 
@@ -266,6 +281,12 @@ static int human_node(struct state *st, const struct oid *tip,
 	record_init(&a.rec);
 	ret = store_source(run->search->repo, tip, run->kernel, false,
 			   &a.p.source, err);
+	if (ret == ERR_FORMAT || ret == ERR_NOTFOUND || ret == ERR_LIMIT) {
+		search_note(st, err->msg);	/* left out, the rest goes on */
+		err->code = ERR_NONE;
+		ret = 0;
+		goto out;
+	}
 	if (ret)
 		goto out;
 	srcset_state(&a.p.source, &a.state);

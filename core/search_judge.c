@@ -6,6 +6,7 @@
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -60,16 +61,17 @@ static int slot_start(struct state *st, int i, enum judge_stage stage,
 {
 	struct slot *s = &st->slot[i];
 	const struct graph *g = &st->run->graph;
+	uint32_t against = to_root ? 0 : st->champion;
 	struct judge_request req = {
 		.stage = stage, .state = s->at->state,
 		.source = &s->at->p.source,
-		.against_root = to_root || !g->champion,
+		.against_root = against == 0,
 	};
 	struct srcset champion = SRCSET_INIT;
 	int ret;
 
 	if (!req.against_root && stage >= JUDGE_SCREEN) {
-		const struct node *c = &g->node[g->champion];
+		const struct node *c = &g->node[against];
 
 		req.against = c->state;
 		req.against_lr = c->score;
@@ -121,13 +123,15 @@ static void describe(const struct state *st, struct record *r)
 static void estimate(const struct state *st, struct attempt *a, bool to_root)
 {
 	const struct graph *g = &st->run->graph;
-	double base = to_root || !g->champion ? 0 : g->node[g->champion].score;
+	double base = to_root ? 0 : policy_score(g, st->champion);
 
 	if (!verdict_is_timed(a->rec.verdict) || isnan(a->rec.lr))
 		return;
-	a->rec.est_speedup = exp(a->rec.lr + base);
-	a->rec.vs_parent = exp(a->rec.lr + base -
-			       policy_score(g, a->parent));
+	/* A confirmation has measured it. */
+	if (!(a->rec.est_speedup > 0))
+		a->rec.est_speedup = exp(a->rec.lr + base);
+	a->rec.vs_parent = a->rec.est_speedup /
+		exp(policy_score(g, a->parent));
 }
 
 /* ---- stages ---- */
@@ -295,6 +299,38 @@ static void add_measured(struct buf *plan, const struct record *r)
 	}
 }
 
+static void tell_written(struct state *st, struct attempt *a)
+{
+	struct search_event e = {
+		.kind = SEARCH_ATTEMPT, .step = a->step,
+		.subject = a->p.subject, .commit = &a->id,
+		.rec = &a->rec, .known = a->known,
+	};
+
+	a->written = true;
+	st->run->made += !a->stored;
+	search_emit(st, &e);
+}
+
+/* Records of nodes that a killed run wrote and had no time to judge. */
+static int write_stored(struct state *st, struct attempt *at, size_t nr,
+			struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct attempt *a = &at[i];
+
+		if (a->phase != AT_DONE || a->written || !a->stored)
+			continue;
+		ret = store_measure(st->run->search, &a->id, &a->state,
+				    &a->rec, err);
+		if (!ret)
+			tell_written(st, a);
+	}
+	return ret;
+}
+
 /* Writes the attempts that have ended and are not written, in one batch. */
 static int write_done(struct state *st, struct attempt *at, size_t nr,
 		      struct err *err)
@@ -307,7 +343,7 @@ static int write_done(struct state *st, struct attempt *at, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		struct attempt *a = &at[i];
 
-		if (a->phase != AT_DONE || a->written)
+		if (a->phase != AT_DONE || a->written || a->stored)
 			continue;
 		add_measured(&a->p.plan, &a->rec);
 		parent[n] = st->run->graph.node[a->parent].id;
@@ -323,18 +359,11 @@ static int write_done(struct state *st, struct attempt *at, size_t nr,
 	}
 	if (n)
 		ret = store_append(st->run->search, out, n, err);
+	if (!ret)
+		ret = write_stored(st, at, nr, err);
 	for (size_t i = 0; i < n && !ret; i++) {
-		struct attempt *a = &at[from[i]];
-		struct search_event e = {
-			.kind = SEARCH_ATTEMPT, .step = a->step,
-			.subject = a->p.subject, .commit = &out[i].id,
-			.rec = &a->rec, .known = a->known,
-		};
-
-		a->id = out[i].id;
-		a->written = true;
-		st->run->made++;
-		search_emit(st, &e);
+		at[from[i]].id = out[i].id;
+		tell_written(st, &at[from[i]]);
 	}
 	free(from);
 	free(parent);
@@ -350,11 +379,16 @@ static int recall(struct state *st, struct attempt *a, struct err *err)
 
 	record_init(&rec);
 	ret = store_judged(st->run->search, &a->state, device(st), &rec, err);
-	if (ret == 1) {
+	/* What ran unconfined is no verdict for a judge with a jail. */
+	if (ret == 1 && (!rec.sandbox || !st->info.sandbox ||
+			 strcmp(rec.sandbox, "none") != 0 ||
+			 !strcmp(st->info.sandbox, "none"))) {
 		merge(&a->rec, &rec);
 		a->known = true;
 		finish(st, a);
 		a->rec.attempt_s = 0;
+		a->rec.confirming = false;
+		a->rec.vs_parent = NAN;
 	}
 	record_release(&rec);
 	return ret < 0 ? ret : 0;
@@ -435,8 +469,11 @@ int search_confirm(struct state *st, uint32_t node, bool to_root,
 		return ret;
 	a.began = search_now_s();
 	st->slot[0].at = &a;
-	ret = st->slot[0].judge ? slot_start(st, 0, JUDGE_CONFIRM, to_root, err)
-				: slot_open(st, 0, err);
+	st->champion = g->champion;
+	if (!st->slot[0].judge)
+		ret = slot_open(st, 0, err);
+	else if (!st->slot[0].opening)
+		ret = slot_start(st, 0, JUDGE_CONFIRM, to_root, err);
 	if (ret < 0)
 		ret = judge_lost(st, 0, err);
 	while (!ret && st->slot[0].at && !search_stopped(st)) {
@@ -458,9 +495,11 @@ int search_confirm(struct state *st, uint32_t node, bool to_root,
 			a.rec.compiled = true;
 			a.rec.correct = verdict_is_timed(a.rec.verdict) ||
 				a.rec.verdict == V_TOO_GOOD;
+			a.rec.confirming = true;
 			estimate(st, &a, to_root);
 			finish(st, &a);
 			st->slot[0].at = NULL;
+			st->lost = 0;
 			ret = 0;
 		}
 		record_release(&rec);

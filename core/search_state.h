@@ -18,6 +18,7 @@ struct attempt {
 	struct record rec;
 	enum phase phase;
 	bool known;		/* its record was told from before */
+	bool stored;		/* the node is there: only its record is not */
 	bool written;
 	double began;		/* search_now_s() */
 };
@@ -35,6 +36,7 @@ struct state {
 	struct slot slot[SEARCH_MAX_JOBS];
 	struct oidset seen;
 	uint32_t prefix;	/* nodes [0, prefix) are of earlier rounds */
+	uint32_t champion;	/* what this round is screened against */
 	uint32_t *spent;	/* exhausted nodes of this round */
 	size_t nr_spent, cap_spent;
 	double start, confirm_s;	/* longest confirmation so far */

@@ -43,6 +43,7 @@ struct search {
 	char *section_hash;	/* 12 hex digits of spec.section's SHA-1, as
 				 * git hash-object gives it */
 	struct judged *judged;	/* private to the store */
+	int claim_fd;		/* store_claim(); -1 */
 };
 
 /* Worker id of this clone, "<host8>-<4 hex>", made on first use and kept in
@@ -56,6 +57,9 @@ int store_create(struct repo *r, struct spec *spec, struct search **out,
 int store_open(struct repo *r, const char *slug, struct search **out,
 	       struct err *err);
 void store_close(struct search *s);
+/* Takes the search for this process until store_close(); ERR_RACE when
+ * another process of this machine works on it. */
+int store_claim(struct search *s, struct err *err);
 /* All searches, newest first; damaged ones are skipped and named in warn. */
 struct spec_list {
 	struct spec *v;
@@ -112,8 +116,8 @@ int store_records(struct search *s, const struct oid *node,
 int store_plan(struct search *s, const struct oid *node, struct buf *out,
 	       struct err *err);
 /*
- * A verdict for (state, section, epoch, device) from any search of the
- * repository: 1 and *out, or 0.
+ * A verdict of this clone for (state, section, epoch, device) from any of its
+ * searches over equal root sources: 1 and *out, or 0.
  */
 int store_judged(struct search *s, const struct oid *state,
 		 const char *device, struct record *out, struct err *err);
@@ -140,6 +144,8 @@ int store_worktree_root(struct repo *r, const struct oid *base,
  */
 int store_land(struct search *s, const char *what, const struct oid *node,
 	       const char *message, struct err *err);
+/* Deletes a landing branch that is ours alone; none there is fine. */
+int store_unland(struct search *s, const char *what, struct err *err);
 /* Deletes beam branches with an index of keep or more, by git update-ref. */
 int store_land_trim(struct search *s, const char *device, int keep,
 		    struct err *err);

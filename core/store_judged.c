@@ -1,7 +1,8 @@
 /*
- * Verdicts that the repository knows already, by state and device class.
- * Only searches with an equal section whose root has an equal state are
- * looked at: the root is the reference and the baseline.
+ * Verdicts that this clone found before, by state and device class.  Only
+ * searches with an equal section are looked at whose root has equal sources,
+ * those of reference, baseline and rivals included.  Lines of other workers
+ * are claims and never stand for a judgement of ours.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,22 +109,33 @@ void judged_note(struct search *s, const struct metric *m)
 
 /* ---- filling ---- */
 
-/* Is the root of the other search the same state as ours? */
+static bool root_state(struct search *s, const struct oid *root,
+		       const struct kernel *k, struct oid *state)
+{
+	struct srcset all = SRCSET_INIT;
+	struct err ignored = ERR_INIT;
+	bool good = !store_source(s->repo, root, k, true, &all, &ignored);
+
+	if (good)
+		srcset_state(&all, state);
+	srcset_release(&all);
+	return good;
+}
+
+/* Has the root of the other search the same sources as ours? */
 static bool same_root(struct search *s, const struct spec *other)
 {
 	struct kernel k;
 	struct oid ours, theirs;
-	struct err ignored;
+	struct err ignored = ERR_INIT;
 	bool same;
 
 	if (oid_eq(&s->spec.root, &other->root))
 		return true;
 	if (store_spec_kernel(&s->spec, &k, &ignored) < 0)
 		return false;
-	same = store_state(s->repo, &s->spec.root, &k, &ours,
-			   &ignored) == 0 &&
-	       store_state(s->repo, &other->root, &k, &theirs,
-			   &ignored) == 0 &&
+	same = root_state(s, &s->spec.root, &k, &ours) &&
+	       root_state(s, &other->root, &k, &theirs) &&
 	       oid_eq(&ours, &theirs);
 	kernel_release(&k);
 	return same;
@@ -157,7 +169,7 @@ static int fill(struct search *s, struct judged *j, struct err *err)
 	for (size_t i = 0; !ret && i < l.nr; i++) {
 		const struct metric *m = &l.v[i].m;
 
-		if (m->rec.device && line_counts(&l.v[i], s->section_hash,
+		if (l.v[i].ours && m->rec.device && line_counts(&l.v[i], s->section_hash,
 						 m->rec.device))
 			insert(j, m, l.v[i].ours);
 	}

@@ -173,6 +173,17 @@ static int trim_one(struct search *s, const char *ref, struct err *err)
 	return ret == ERR_RACE ? 0 : ret;
 }
 
+int store_unland(struct search *s, const char *what, struct err *err)
+{
+	char *ref = branch_ref(s->spec.slug, what);
+	int ret = trim_one(s, ref, err);
+
+	if (!ret)
+		err->code = ERR_NONE;
+	free(ref);
+	return ret;
+}
+
 int store_land_trim(struct search *s, const char *device, int keep,
 		    struct err *err)
 {

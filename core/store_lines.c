@@ -230,6 +230,7 @@ void line_record(struct repo *r, const struct line *l, struct record *rec)
 	struct err ignored;
 
 	record_copy(rec, &l->m.rec);
+	rec->claimed = !l->ours;
 	if (oid_is_zero(&l->m.raw))
 		return;
 	record_copy(&full, &l->m.rec);
@@ -240,6 +241,7 @@ void line_record(struct repo *r, const struct line *l, struct record *rec)
 		struct record line = *rec;
 
 		*rec = full;
+		rec->claimed = line.claimed;
 		full = line;
 	}
 	record_release(&full);

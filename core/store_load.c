@@ -251,7 +251,7 @@ static void attach(struct loader *l, struct graph *g, struct node *n)
 	record_release(&n->rec);
 	record_copy(&n->rec, &l->lines.v[best].m.rec);
 	n->rec_worker = xstrdup(l->lines.v[best].m.worker);
-	n->claimed = !l->lines.v[best].ours;
+	n->claimed = n->rec.claimed = !l->lines.v[best].ours;
 }
 
 static int by_spend(const void *a, const void *b)

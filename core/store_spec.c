@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #define SPEC_VERSION 1
 #define SPEC_MAX_FILE (4u << 20)
 #define SPEC_MAX_NAME 200
+#define SPEC_MAX_SMALL 4096	/* width, branches, depth, round */
 #define SPEC_MAX_SEEDS (64u << 10)
 #define SLUG_NAME 30		/* characters of the kernel's name */
 
@@ -298,8 +300,8 @@ static int need_text(const struct json *j, const char *key, size_t max,
 static int need_small(const struct json *j, const char *key, int *out,
 		      struct err *err)
 {
-	int64_t x = 0;
-	int ret = json_need_int(j, key, 0, 1000000, &x, err);
+	int64_t x = 1;
+	int ret = json_need_int(j, key, 1, SPEC_MAX_SMALL, &x, err);
 
 	*out = (int)x;
 	return ret;
@@ -355,6 +357,8 @@ static int parse_fields(const struct json *j, struct spec *s, struct err *err)
 	    json_need_num(j, "time_s", &s->time_s, err) < 0 ||
 	    json_need_int(j, "time", 0, most, &s->time, err) < 0)
 		return err->code;
+	if (!(s->keep > 0 && s->keep <= 1))
+		return err_set(err, ERR_FORMAT, "'keep' is not in (0, 1]");
 	if (strchr(s->kernel, '\n'))
 		return err_set(err, ERR_FORMAT, "'kernel' is not a name");
 	return 0;
@@ -475,6 +479,8 @@ static int search_new(struct repo *r, struct spec *spec,
 		      struct err *err)
 {
 	struct search *s = xcalloc(1, sizeof(*s));
+
+	s->claim_fd = -1;
 	char hash[13];
 
 	s->repo = r;
@@ -490,10 +496,33 @@ static int search_new(struct repo *r, struct spec *spec,
 	return 0;
 }
 
+int store_claim(struct search *s, struct err *err)
+{
+	char *path = xasprintf("%smaxkernel/log/%s.lock",
+			       repo_gitdir(s->repo), s->spec.slug);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (fd < 0) {
+		err_sys(err, "cannot create '%s'", path);
+	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err_set(err, ERR_RACE, "another process works on search %s: "
+			"wait for its end, or stop it", s->spec.slug);
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	if (fd < 0)
+		return err->code;
+	s->claim_fd = fd;
+	return 0;
+}
+
 void store_close(struct search *s)
 {
 	if (!s)
 		return;
+	if (s->claim_fd >= 0)
+		close(s->claim_fd);
 	judged_free(s->judged);
 	spec_release(&s->spec);
 	free(s->worker);

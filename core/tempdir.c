@@ -1,19 +1,20 @@
 #include "core/tempdir.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/mem.h"
 
 #define NAME "git-maxkernel-"
+#define YOUNG_S 10
 
 static int remove_entry(const char *path, const struct stat *st, int type,
 			struct FTW *ftw)
@@ -32,13 +33,24 @@ void tempdir_remove(const char *path)
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static bool process_gone(const char *name)
+/*
+ * A folder that nobody locks belongs to no process, on this host or another
+ * that shares the disk.  A young one may be about to be locked.
+ */
+static bool abandoned(int dir, const char *name)
 {
-	char *end;
-	long pid = strtol(name + strlen(NAME), &end, 10);
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+			O_CLOEXEC);
+	struct stat st;
+	bool free_now;
 
-	return pid > 1 && *end == '-' && kill((pid_t)pid, 0) < 0 &&
-	       errno == ESRCH;
+	if (fd < 0)
+		return false;
+	free_now = !fstat(fd, &st) && st.st_uid == geteuid() &&
+		   time(NULL) - st.st_mtime > YOUNG_S &&
+		   !flock(fd, LOCK_EX | LOCK_NB);
+	close(fd);
+	return free_now;
 }
 
 static void sweep(const char *dir)
@@ -47,16 +59,13 @@ static void sweep(const char *dir)
 	struct dirent *e;
 
 	while (d) {
-		struct stat st;
 		char *path;
 
 		e = readdir(d);
 		if (!e)
 			break;
 		if (strncmp(e->d_name, NAME, strlen(NAME)) != 0 ||
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-		    !process_gone(e->d_name))
+		    !abandoned(dirfd(d), e->d_name))
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);
 		tempdir_remove(path);
@@ -66,18 +75,22 @@ static void sweep(const char *dir)
 		closedir(d);
 }
 
-int tempdir_make(char **out, struct err *err)
+int tempdir_make(char **out, int *lock, struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
 
 	if (!dir || *dir != '/')
 		dir = "/tmp";
 	sweep(dir);
-	*out = xasprintf("%s/" NAME "%ld-XXXXXX", dir, (long)getpid());
-	if (mkdtemp(*out))
-		return 0;
-	err_sys(err, "cannot create a folder like '%s'", *out);
-	free(*out);
-	*out = NULL;
-	return err->code;
+	*out = xasprintf("%s/" NAME "XXXXXX", dir);
+	if (!mkdtemp(*out)) {
+		err_sys(err, "cannot create a folder like '%s'", *out);
+		free(*out);
+		*out = NULL;
+		return err->code;
+	}
+	*lock = open(*out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*lock >= 0)
+		flock(*lock, LOCK_SH);
+	return 0;
 }

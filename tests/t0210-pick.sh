@@ -160,9 +160,9 @@ test_that 'numbers of another worker are measured here first' '
 	git maxkernel pick "$n" >../out 2>../err &&
 	has "measured elsewhere" ../err && has "confirmed" ../out &&
 	[ "$(git rev-list --count base..HEAD)" = 1 ] &&
-	git reset -q --hard base &&
+	git reset -q --hard base && echo "third-0000" >.git/maxkernel/log/worker &&
 	git maxkernel pick --no-verify "$n" >../out 2>../err &&
-	has "claim of worker $w" ../err
+	has "claim of worker other-0000" ../err
 '
 
 test_that 'nothing to pick' '

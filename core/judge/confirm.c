@@ -665,7 +665,7 @@ static void overall_results(struct confirmation *c)
 {
 	struct session *s = c->s;
 	struct record *rec = c->rec;
-	struct series base = over(c, ROLE_BASELINE);
+	struct series base = over(c, ROLE_BASELINE), root;
 	double v[STATS_MAX_LAUNCHES], time = 0, baseline = 0;
 	struct interval in;
 	int i, k;
@@ -675,6 +675,9 @@ static void overall_results(struct confirmation *c)
 	rec->speedup = exp(in.mean);
 	rec->ci_low = exp(in.low);
 	rec->ci_high = exp(in.high);
+	root = over(c, ROLE_ROOT);
+	scores(c, &root, v);
+	rec->est_speedup = exp(stats_mean(v, root.n));
 	for (i = 0; i < s->nr_timed; i++) {
 		time += log(rec->shape[i].time_ns) / s->nr_timed;
 		baseline += log(rec->shape[i].baseline_ns) / s->nr_timed;
@@ -692,8 +695,9 @@ static void overall_results(struct confirmation *c)
 
 		scores(c, &own, v);
 		ratio = exp(stats_mean(v, e->n));
+		/* The section's own flags are among the flags. */
 		if (e->role == ROLE_FLAGS)
-			rec->vs_best_flags = ratio;
+			rec->vs_best_flags = fmin(ratio, rec->est_speedup);
 		/* Of several rivals, the one that is hardest to beat. */
 		if (e->role == ROLE_RIVAL &&
 		    !(rec->vs_rival < ratio))
@@ -733,6 +737,13 @@ static bool gates(struct confirmation *c)
 		stop(c, V_SAME, "not surely as fast as the root at %s: %.3fx "
 		     "(%.3f to %.3f)", s->timed[i].shape.text, exp(in.mean),
 		     exp(in.low), exp(in.high));
+		return false;
+	}
+	if (find_role(c, ROLE_BASELINE) && !(c->rec->ci_low > 1)) {
+		stop(c, V_SAME, "%.2fx the root, but not surely faster than "
+		     "the baseline: %.3fx (%.3f to %.3f)",
+		     c->rec->est_speedup, c->rec->speedup, c->rec->ci_low,
+		     c->rec->ci_high);
 		return false;
 	}
 	for (i = 0; i < c->nr_holdout; i++) {

@@ -261,6 +261,7 @@ static void reply_confirm(struct server *v, const struct record *rec,
 	line_add_num(&b, "speedup", rec->speedup);
 	line_add_num(&b, "ci_low", rec->ci_low);
 	line_add_num(&b, "ci_high", rec->ci_high);
+	line_add_num(&b, "est_speedup", rec->est_speedup);
 	line_add_num(&b, "vs_rival", rec->vs_rival);
 	line_add_num(&b, "vs_best_flags", rec->vs_best_flags);
 	line_add_num(&b, "time_ns", rec->time_ns);

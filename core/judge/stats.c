@@ -184,18 +184,27 @@ double stats_sign_p(const double *v, int n)
 bool stats_guard(double *batch, const double *single, int n)
 {
 	double d[STATS_MAX_LAUNCHES];
-	int i;
+	int i, nr = 0, gained = 0;
 
 	if (n < 3 || n > STATS_MAX_LAUNCHES)
 		return false;
+	/*
+	 * A single call that met noise is no evidence, and one that was not
+	 * taken none either; but a kernel that merges only now and then must
+	 * not get away with it: a quarter of the launches may disagree.
+	 */
 	for (i = 0; i < n; i++) {
-		d[i] = batch[i] - single[i];
-		/* A single call that met noise is no evidence. */
-		if (!(d[i] > log(MERGE_FACTOR) / 2))
-			return false;
+		if (!isfinite(single[i]))
+			continue;
+		d[nr] = batch[i] - single[i];
+		gained += d[nr++] > log(MERGE_FACTOR) / 2;
 	}
-	if (!(stats_median(d, n) > log(MERGE_FACTOR)))
+	if (nr < 3 || gained < nr - nr / 4 ||
+	    !(stats_median(d, nr) > log(MERGE_FACTOR)))
 		return false;
+	for (i = 0; i < n; i++)
+		if (!isfinite(single[i]))
+			return false;	/* nothing to put in its place */
 	memcpy(batch, single, (size_t)n * sizeof(*batch));
 	return true;
 }

@@ -39,7 +39,8 @@
  *           shapes: [{shape, time_ns, lr}]
  *  confirm  verdict: confirmed | same | slower | too-good | wrong | crash |
  *           timeout | cheat | no-verdict; lr lr_low lr_high speedup ci_low
- *           ci_high vs_rival vs_best_flags time_ns baseline_ns launches
+ *           ci_high (over the baseline) est_speedup (over the root)
+ *           vs_rival vs_best_flags time_ns baseline_ns launches
  *           clock error; shapes: [{shape, holdout, time_ns, baseline_ns,
  *           speedup, ci_low, ci_high, flops, bytes, gflops, gbs, roof}];
  *           samples: name of a file in the work folder with the raw

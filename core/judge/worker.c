@@ -23,10 +23,7 @@
 #include "core/judge/nspace.h"
 #include "core/judge/poison.h"
 #include "core/mem.h"
-
-#ifndef LIBEXECDIR
-#define LIBEXECDIR "/usr/local/libexec/git-maxkernel"
-#endif
+#include "core/paths.h"
 
 #define MAX_SO (256u << 20)
 #define MAX_SHIFT 4096u
@@ -154,14 +151,6 @@ struct start {			/* what the child needs; all made before fork */
 	int cpu;
 };
 
-static char *worker_path(void)
-{
-	const char *dir = getenv("MAXKERNEL_EXEC_PATH");
-
-	return xasprintf("%s/git-maxkernel-worker",
-			 dir && *dir ? dir : LIBEXECDIR);
-}
-
 /* The artefact as sealed memory: what was written down is what is loaded, and
  * no folder need be open to the worker's user. */
 static int copy_so(const char *so, struct err *err)
@@ -273,7 +262,7 @@ static void fill_start(struct start *s, const struct arena *in,
 	static char fixed[] = "OMP_DYNAMIC=false";
 	static char name[] = "git-maxkernel-worker";
 
-	s->path = worker_path();
+	s->path = paths_exec("git-maxkernel-worker");
 	s->argv[0] = name;
 	/* An unused argument: it moves the stack. */
 	memset(s->shift, '-', in->shift);
