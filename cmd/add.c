@@ -351,6 +351,25 @@ static void print_result(const char *name, const struct buf *text,
 		    "git maxkernel explore %s", KERNEL_FILE, name);
 }
 
+/* The draft goes to the person, who has to correct it. */
+static void explain_failure(const struct buf *text, struct err *err)
+{
+	live("%s", "");
+	put_clean_lines(stderr, "", text->ptr);
+	err_wrap(err, "the section drafted above does not hold and was not "
+		 "written; correct it and put it into '%s' by hand",
+		 KERNEL_FILE);
+}
+
+/* What is right is the author's decision: it must stand there to be read. */
+static void add_tolerance(struct buf *text, const struct kernel *k)
+{
+	if (strstr(text->ptr, "\trtol ") || strstr(text->ptr, "\tatol "))
+		return;
+	buf_addf(text, "\trtol = %g\t\t; a guess: what do your users need?\n"
+		 "\tatol = %g\n", k->rtol, k->atol);
+}
+
 static int add_file(struct session *s, const char *file,
 		    const struct add_opts *o, struct err *err)
 {
@@ -371,18 +390,20 @@ static int add_file(struct session *s, const char *file,
 		goto out;
 	add_use(&text, &use);
 	ret = parse_draft(&text, &f, err);
-	if (ret)
+	if (ret) {
+		explain_failure(&text, err);
 		goto out;
+	}
 	name = xstrdup(f.v[0].name);
+	add_tolerance(&text, &f.v[0]);
 	kernel_file_release(&f);
 	ret = append_section(s, name, &text, true, err);
-	if (!ret && !o->no_run)
+	if (ret)
+		goto out;
+	if (!o->no_run)
 		ret = prove(s, &src, &text, err);
-	if (ret && ret != ERR_STOPPED) {
-		fputs(text.ptr, stderr);
-		err_wrap(err, "the drafted section above does not hold; correct "
-			 "it by hand in '%s'", KERNEL_FILE);
-	}
+	if (ret && ret != ERR_STOPPED)
+		explain_failure(&text, err);
 	if (!ret)
 		ret = append_section(s, name, &text, o->dry_run, err);
 	if (!ret)

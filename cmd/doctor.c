@@ -61,7 +61,6 @@ static int examine(struct session *s, bool quick, struct findings *f,
 	struct buf sandbox = BUF_INIT;
 	int ret = 0;
 
-	doctor_found(f, "program", "git-maxkernel %s", VERSION);
 	doctor_machine(f);
 	if (s->repo)
 		repo_config_str(s->repo, "maxkernel.sandbox", &sandbox);

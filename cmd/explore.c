@@ -241,10 +241,23 @@ static int check_options(const struct explore_opts *o, struct err *err)
 	if (!(o->keep > 0 && o->keep <= 1))
 		return err_set(err, ERR_USAGE, "--keep takes a factor over 0, at "
 			       "most 1");
+	if (o->run.time_s >= 0 && !(o->run.time_s >= 1))
+		return err_set(err, ERR_USAGE, "--time takes a second or more");
 	if (o->from && o->worktree)
 		return err_set(err, ERR_USAGE, "--from and --worktree exclude "
 			       "each other");
 	return 0;
+}
+
+/* Nodes are commits: said before anything is measured. */
+static int check_identity(struct session *s, struct err *err)
+{
+	struct buf name = BUF_INIT, mail = BUF_INIT;
+	int ret = repo_identity(s->repo, &name, &mail, err);
+
+	buf_release(&name);
+	buf_release(&mail);
+	return ret;
 }
 
 static int explore_run(struct session *s, int argc, char **argv,
@@ -272,8 +285,8 @@ static int explore_run(struct session *s, int argc, char **argv,
 		OPT_INT(0, "attempts", &o.run.attempts, 1, 1000000, "<n>",
 			"stop after <n> attempts a kernel"),
 		OPT_TIME(0, "time", &o.run.time_s, "<time>",
-			"stop after this time a kernel: 90, 5m, 2h (60 s if "
-			"no budget is given)"),
+			"begin no attempt after this time a kernel: 90, 5m, "
+			"2h (60 s if no budget is given)"),
 		OPT_INT(0, "seed", &o.seed, 0, INT64_MAX, "<n>",
 			"of all choices (1)"),
 		OPT_INT('j', "jobs", &o.run.jobs, 1, 64, "<n>",
@@ -313,6 +326,8 @@ static int explore_run(struct session *s, int argc, char **argv,
 		else
 			k[i] = &f.v[i];
 	}
+	if (!ret)
+		ret = check_identity(s, err);
 	task_signals();
 	status = ret ? cmd_status_of(err) : explore_all(s, k, nr, &o, err);
 	free(k);

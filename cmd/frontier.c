@@ -1,6 +1,7 @@
 /* git maxkernel frontier: the nodes that the policy would expand next. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/node.h"
 #include "cmd/opt.h"
@@ -11,14 +12,14 @@ static const char *const usage[] = {
 	NULL
 };
 
-static void print_json(const struct view *v, const uint32_t *list, size_t nr)
+static void print_json(struct view *v, const uint32_t *list, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct jout j;
 
 		jout_begin(&j);
 		jout_int(&j, "rank", (long long)i + 1);
-		node_json(&j, v, list[i], NULL);
+		node_json_full(&j, v, list[i]);
 		jout_end(&j, stdout);
 	}
 }
@@ -62,7 +63,7 @@ static void print_text(const struct view *v, const uint32_t *list, size_t nr)
 static int frontier_run(struct session *s, int argc, char **argv,
 			struct err *err)
 {
-	bool json = false;
+	bool json = false, exhausted;
 	int64_t max = 20;
 	const struct opt opts[] = {
 		OPT_INT('n', "count", &max, 1, INT32_MAX, "<count>",
@@ -71,7 +72,8 @@ static int frontier_run(struct session *s, int argc, char **argv,
 		OPT_END
 	};
 	struct view v;
-	uint32_t *list;
+	uint32_t *list = NULL;
+	char *why = NULL;
 	size_t nr;
 	int status;
 
@@ -83,7 +85,16 @@ static int frontier_run(struct session *s, int argc, char **argv,
 		return status;
 	if (node_search(s->repo, argc ? argv[0] : NULL, &v, err))
 		return cmd_status_of(err);
-	nr = node_frontier(&v, (size_t)max, &list);
+	if (store_finished(v.search, &why, err)) {
+		view_close(&v);
+		return cmd_status_of(err);
+	}
+	exhausted = why && !strcmp(why, "exhausted");
+	free(why);
+	nr = exhausted ? 0 : node_frontier(&v, (size_t)max, &list);
+	if (exhausted)
+		say("search %s is exhausted: it would expand nothing",
+		    v.search->spec.slug);
 	if (json)
 		print_json(&v, list, nr);
 	else

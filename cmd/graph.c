@@ -191,13 +191,13 @@ static void print_dot(const struct view *v)
 	puts("}");
 }
 
-static void print_json(const struct view *v)
+static void print_json(struct view *v)
 {
 	for (uint32_t i = 0; i < v->graph.nr; i++) {
 		struct jout j;
 
 		jout_begin(&j);
-		node_json(&j, v, i, NULL);
+		node_json_full(&j, v, i);
 		jout_end(&j, stdout);
 	}
 }

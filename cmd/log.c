@@ -133,7 +133,7 @@ static void print_long(const struct view *v, uint32_t i)
 	buf_release(&b);
 }
 
-static void print_list(const struct view *v, const struct wish *w,
+static void print_list(struct view *v, const struct wish *w,
 		       const uint32_t *list, size_t nr)
 {
 	if (w->oneline && !w->json) {
@@ -145,7 +145,7 @@ static void print_list(const struct view *v, const struct wish *w,
 
 		if (w->json) {
 			jout_begin(&j);
-			node_json(&j, v, list[i], NULL);
+			node_json_full(&j, v, list[i]);
 			jout_end(&j, stdout);
 			continue;
 		}

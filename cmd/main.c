@@ -108,8 +108,11 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		fprintf(stderr, "%s: %s\n",
 			err.code == ERR_USAGE ? "error" : "fatal", clean.ptr);
 		buf_release(&clean);
-		if (err.code == ERR_USAGE)
+		if (err.code == ERR_USAGE && opt_failed())
 			opt_usage_last(stderr);
+		else if (err.code == ERR_USAGE)
+			fprintf(stderr, "see 'git maxkernel %s -h'\n",
+				cmd->name);
 	}
 	repo_close(s.repo);
 	return status;
@@ -120,10 +123,15 @@ static int close_stdout(int status)
 {
 	int bad = ferror(stdout);
 
+	errno = 0;
 	if (fflush(stdout) != 0 || bad) {
-		if (errno != EPIPE)
-			fprintf(stderr, "fatal: cannot write the output: %s\n",
-				strerror(errno));
+		if (errno == EPIPE) {	/* as git ends behind `head` */
+			pager_wait();
+			signal(SIGPIPE, SIG_DFL);
+			raise(SIGPIPE);
+		}
+		fprintf(stderr, "fatal: cannot write the output%s%s\n",
+			errno ? ": " : "", errno ? strerror(errno) : "");
 		status = EXIT_FAILED;
 	}
 	pager_wait();
@@ -141,7 +149,11 @@ int main(int argc, char **argv)
 	const struct cmd *cmd;
 
 	signal(SIGPIPE, SIG_IGN);
-	while (argc > 2 && !strcmp(argv[1], "-C")) {
+	while (argc > 1 && !strcmp(argv[1], "-C")) {
+		if (argc == 2) {
+			fputs("error: -C needs a directory\n", stderr);
+			return EXIT_USAGE;
+		}
 		if (chdir(argv[2]) < 0) {
 			fprintf(stderr, "fatal: cannot change to '%s': %s\n",
 				argv[2], strerror(errno));

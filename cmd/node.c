@@ -197,10 +197,35 @@ static bool section_now(struct repo *r, const char *kernel, struct buf *out)
 }
 
 /* What the champion's searches must be equal to. */
+/* Has the search's root the kernel's files as HEAD has them? */
+static bool root_is_head(struct repo *r, const struct spec *spec)
+{
+	struct kernel_file f = { NULL, 0, 0 };
+	struct srcset a = SRCSET_INIT, b = SRCSET_INIT;
+	struct err unused = ERR_INIT;
+	struct oid head, x, y;
+	bool same = !repo_head(r, &head, &unused) &&
+		    !kernel_section_parse(&f, spec->kernel, spec->section,
+					  strlen(spec->section), &unused) &&
+		    !store_source(r, &spec->root, &f.v[0], false, &a,
+				  &unused) &&
+		    !store_source(r, &head, &f.v[0], false, &b, &unused);
+
+	if (same) {
+		srcset_state(&a, &x);
+		srcset_state(&b, &y);
+		same = oid_eq(&x, &y);
+	}
+	srcset_release(&a);
+	srcset_release(&b);
+	kernel_file_release(&f);
+	return same;
+}
+
 static const struct spec *model_of(struct repo *r, const struct spec_list *l,
 				   const char *kernel)
 {
-	const struct spec *found = newest_of(l, kernel);
+	const struct spec *found = newest_of(l, kernel), *same = NULL;
 	struct buf now = BUF_INIT;
 
 	if (found && section_now(r, kernel, &now)) {
@@ -208,12 +233,16 @@ static const struct spec *model_of(struct repo *r, const struct spec_list *l,
 			if (strcmp(l->v[i].kernel, kernel) ||
 			    strcmp(l->v[i].section, now.ptr))
 				continue;
-			found = &l->v[i];
-			break;
+			if (!same)
+				same = &l->v[i];
+			if (root_is_head(r, &l->v[i])) {
+				same = &l->v[i];
+				break;
+			}
 		}
 	}
 	buf_release(&now);
-	return found;
+	return same ? same : found;
 }
 
 static bool same_task(const struct spec *a, const struct spec *b)
@@ -511,6 +540,19 @@ void node_json(struct jout *j, const struct view *v, uint32_t idx,
 	jout_bool(j, "pending", n->pending);
 	jout_bool(j, "champion", idx && idx == v->graph.champion);
 	jout_record(j, r ? r : &n->rec);
+}
+
+void node_json_full(struct jout *j, struct view *v, uint32_t idx)
+{
+	struct err unused = ERR_INIT;
+	struct record r;
+
+	record_init(&r);
+	if (node_record(v, idx, &r, &unused))
+		node_json(j, v, idx, NULL);
+	else
+		node_json(j, v, idx, &r);
+	record_release(&r);
 }
 
 void node_speedup(struct buf *b, const struct node *n)

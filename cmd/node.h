@@ -60,6 +60,8 @@ void node_pathspecs(const struct view *v, struct strv *out);
 /* The record with its shapes, falling back on the graph's; caller releases. */
 int node_record(struct view *v, uint32_t idx, struct record *out,
 		struct err *err);
+/* As node_json() with the whole record, its shapes and strings. */
+void node_json_full(struct jout *j, struct view *v, uint32_t idx);
 /* Adds kernel, search, node, parents, op, depth, proposer, strategy, recipe,
  * step, subject and time; then the record's fields, r or the node's own. */
 void node_json(struct jout *j, const struct view *v, uint32_t idx,

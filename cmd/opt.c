@@ -20,6 +20,7 @@ struct parse {
 };
 
 static struct buf last_usage = BUF_INIT;
+static bool failed;		/* the last opt_parse() */
 
 static void add_option(struct buf *b, const struct opt *o)
 {
@@ -53,6 +54,11 @@ static void build_usage(const struct cmd *cmd, const struct opt *opts)
 		add_option(b, opts);
 }
 
+bool opt_failed(void)
+{
+	return failed;
+}
+
 void opt_usage_last(FILE *f)
 {
 	fwrite(last_usage.ptr, 1, last_usage.len, f);
@@ -81,9 +87,9 @@ static void print_names(const struct opt *opts)
 static const char *called(const struct opt *o, char *text, size_t size)
 {
 	if (o->name)
-		snprintf(text, size, "option `%s'", o->name);
+		snprintf(text, size, "option '%s'", o->name);
 	else
-		snprintf(text, size, "switch `%c'", o->shortname);
+		snprintf(text, size, "switch '%c'", o->shortname);
 	return text;
 }
 
@@ -260,7 +266,7 @@ static int parse_long(struct parse *p, const char *word)
 	struct match m = find_long(p->opts, word, len);
 
 	if (!m.nr)
-		return err_set(p->err, ERR_USAGE, "unknown option `%.*s'",
+		return err_set(p->err, ERR_USAGE, "unknown option '%.*s'",
 			       (int)(len > 60 ? 60 : len), word);
 	if (m.nr > 1 && m.nr < 1000)
 		return err_set(p->err, ERR_USAGE, "ambiguous option: %.*s "
@@ -269,7 +275,7 @@ static int parse_long(struct parse *p, const char *word)
 	if (takes_value(m.opt))
 		return take_value(p, m.opt, eq ? eq + 1 : NULL);
 	if (eq)
-		return err_set(p->err, ERR_USAGE, "option `%s' takes no "
+		return err_set(p->err, ERR_USAGE, "option '%s' takes no "
 			       "value", m.opt->name);
 	return set_value(m.opt, NULL, m.yes, p->err);
 }
@@ -301,8 +307,8 @@ static int parse_short(struct parse *p, const char *letters)
 		if (!o)
 			return err_set(p->err, ERR_USAGE,
 				       isprint((unsigned char)*letters) ?
-				       "unknown switch `%c'" :
-				       "unknown switch `\\x%02x'",
+				       "unknown switch '%c'" :
+				       "unknown switch '\\x%02x'",
 				       (unsigned char)*letters);
 		if (takes_value(o))
 			return take_value(p, o,
@@ -328,6 +334,7 @@ int opt_parse(const struct cmd *cmd, const struct opt *opts, int argc,
 	int nr = 0, ret;
 
 	build_usage(cmd, opts);
+	failed = false;
 	for (; p.at < argc; p.at++) {
 		char *word = argv[p.at];
 
@@ -352,6 +359,7 @@ int opt_parse(const struct cmd *cmd, const struct opt *opts, int argc,
 		if (ret > 0)
 			return help(status);
 		if (ret < 0) {
+			failed = true;
 			*status = EXIT_USAGE;
 			return -1;
 		}
@@ -365,6 +373,7 @@ int opt_operands(int nr, int min, int max, struct err *err)
 {
 	if (nr >= min && nr <= max)
 		return 0;
+	failed = true;
 	err_set(err, ERR_USAGE, nr > max ? "too many arguments" :
 		"too few arguments");
 	return EXIT_USAGE;

@@ -56,6 +56,8 @@ int opt_parse(const struct cmd *cmd, const struct opt *opts, int argc,
 	      char **argv, int *status, struct err *err);
 /* 0, or EXIT_USAGE and *err, when the number of operands is not min to max. */
 int opt_operands(int nr, int min, int max, struct err *err);
+/* Did the last opt_parse() fail?  Then its usage helps. */
+bool opt_failed(void);
 /*
  * What -h prints, of the command that opt_parse() was last called for: main()
  * puts it behind the message of an ERR_USAGE.  Nothing before the first call.

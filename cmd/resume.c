@@ -147,6 +147,9 @@ static int resume_run(struct session *s, int argc, char **argv,
 	if (argc > 1)
 		return err_set(err, ERR_USAGE, "resume takes one search"),
 		       EXIT_USAGE;
+	if (o.time_s >= 0 && !(o.time_s >= 1))
+		return err_set(err, ERR_USAGE, "--time takes a second or more"),
+		       EXIT_USAGE;
 	own = o.attempts || o.time_s >= 0;
 	o.time_s = o.time_s < 0 ? 0 : o.time_s;
 	if (argc) {

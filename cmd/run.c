@@ -43,11 +43,16 @@ static void tell_attempt(const struct teller *t, const struct search_event *e)
 	if (live_on() && !t->opts->verbose && !good)
 		return;
 	buf_addf(&b, "%5u %-10s ", e->step, verdict_name(e->rec->verdict));
-	if (!isnan(e->rec->speedup))
+	if (e->rec->verdict == V_CONFIRMED)
 		snprintf(ratio, sizeof(ratio), "%.2fx", e->rec->speedup);
 	else if (!isnan(e->rec->est_speedup))
 		snprintf(ratio, sizeof(ratio), "~%.2fx", e->rec->est_speedup);
 	buf_addf(&b, "%9s", ratio);
+	/* The verdict is against the best so far, the ratio over the root. */
+	if (!isnan(e->rec->lr) && !e->known)
+		buf_addf(&b, "  %+4.0f %%", (exp(e->rec->lr) - 1) * 100);
+	else
+		buf_addf(&b, "%8s", "");
 	buf_addf(&b, "  %s  %s%s", oid_short(e->commit).s, e->subject,
 		 e->known ? "  (known)" : "");
 	if (e->rec->error && !good && e->rec->verdict != V_SLOWER) {
@@ -97,9 +102,10 @@ static void on_tick(void *ctx, const struct search_now *n)
 	const struct teller *t = ctx;
 
 	if (live_on())
-		live("%s: %u done, best %.2fx, %.0f s; attempt %u: %s",
+		live("%s: %u done, best %.2fx, %.0f s; %s%.0u%s%s",
 		     t->task->kernel->name, n->attempts, n->best,
-		     n->elapsed_s, n->doing_step, n->doing);
+		     n->elapsed_s, n->doing_step ? "attempt " : "",
+		     n->doing_step, n->doing_step ? ": " : "", n->doing);
 }
 
 static void tell_unfit(const struct task *t, const struct proposer *p)

@@ -322,6 +322,9 @@ void task_print_root(const struct task *t)
 		say("%s", b.ptr);
 		buf_release(&b);
 	}
+	if (info->best_flags && !isnan(info->best_flags_speedup))
+		say("%s: flags alone: %s, %.2fx", t->kernel->name,
+		    info->best_flags, info->best_flags_speedup);
 	say("%s: smallest effect seen here %.1f %%; oracle %s, sandbox %s, %s, "
 	    "%s", t->kernel->name, info->resolution * 100, info->oracle,
 	    info->sandbox, info->compiler, info->device_text);

@@ -410,6 +410,22 @@ static int set_scratch(struct kernel_parse *p, const char *value)
 				      value);
 }
 
+/* What a section may deny: the names of the design, built in yet or not. */
+static bool is_strategy(const char *name)
+{
+	static const char *const names[] = {
+		"rt", "restrict", "vecmath", "fastmath", "vw", "ccopt",
+		"specialise", "rowacc", "blockfission", "fuse", "fission",
+		"interchange", "tile", "uj", "scanvec", "hoist", "onepass",
+		"online", "nt", "privatise", "omp", "tunables", "gemm"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 static int set_deny(struct kernel_parse *p, const char *value)
 {
 	struct strv w = STRV_INIT;
@@ -419,11 +435,11 @@ static int set_deny(struct kernel_parse *p, const char *value)
 	for (size_t i = 0; i < w.nr && !ret; i++) {
 		const char *s = w.v[i];
 
-		if (strlen(s) > KERNEL_MAX_NAME ||
-		    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") !=
-		    strlen(s))
-			ret = kernel_fail(p, "deny = %.80s: wanted names of "
-					  "strategies", s);
+		if (!is_strategy(s))
+			ret = kernel_fail(p, "deny = %.80s: there is no such "
+					  "strategy; among them are restrict "
+					  "vecmath fastmath vw ccopt tunables",
+					  s);
 		else if (p->k->deny.nr == MAX_LIST)
 			ret = kernel_fail(p, "over %d denied strategies",
 					  MAX_LIST);

@@ -25,6 +25,7 @@
 #define KERNEL_MAX_RANK 8
 #define KERNEL_MAX_SHAPES 64
 #define KERNEL_MAX_RIVALS 8
+#define KERNEL_MAX_BYTES ((int64_t)2 << 30)	/* of all arguments of a call */
 
 enum arg_kind { ARG_IN, ARG_OUT, ARG_INOUT, ARG_DIM, ARG_RET, ARG_WEIGHT };
 enum dim_type { DIM_INT, DIM_LONG, DIM_SIZE };

@@ -135,7 +135,7 @@ int kernel_work(const struct kernel *k, const struct shape *s,
 int kernel_shape_legal(const struct kernel *k, const struct shape *s,
 		       struct err *err)
 {
-	int64_t v;
+	int64_t v, bytes = 0;
 	int ret;
 
 	for (int i = 0; i < k->nr_dims; i++)
@@ -158,6 +158,13 @@ int kernel_shape_legal(const struct kernel *k, const struct shape *s,
 		ret = elems(&k->arg[i], s, &v, err);
 		if (ret != 1)
 			return ret;
+		if (k->arg[i].rank)
+			bytes += v * (int64_t)dtype_size(k->arg[i].type);
+		if (bytes > KERNEL_MAX_BYTES) {
+			err_set(err, ERR_FORMAT, "its arguments take over %lld "
+				"MiB", (long long)(KERNEL_MAX_BYTES >> 20));
+			return 0;
+		}
 	}
 	return 1;
 }

@@ -194,7 +194,10 @@ static int minimise(struct state *st, struct err *err)
 		if (n->recipe && *n->recipe)
 			ret = run->proposer->shrink(n->recipe, &smaller, err);
 		for (size_t i = 0; i < smaller.nr && !ret && !better; i++) {
-			if (search_stopped(st) || search_late(st, st->confirm_s))
+			if (search_stopped(st) ||
+			    search_late(st, st->confirm_s) ||
+			    (run->attempts &&
+			     (int64_t)run->made >= run->attempts))
 				break;
 			ret = try_smaller(st, smaller.v[i], &better, err);
 		}

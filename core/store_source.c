@@ -241,6 +241,7 @@ static int gather_aux(struct gather *g, struct err *err)
 	struct want ref = { "reference", STRV_INIT, false, false };
 	struct want base = { "baseline", STRV_INIT, false, false };
 	struct want rival = { "rival", STRV_INIT, false, false };
+	struct want input = { "input", STRV_INIT, false, false };
 	int ret;
 
 	if (k->reference.path)
@@ -250,14 +251,20 @@ static int gather_aux(struct gather *g, struct err *err)
 	for (int i = 0; i < k->nr_rivals; i++)
 		if (k->rival[i].path)
 			want_path(&rival.globs, k->rival[i].path);
+	for (int i = 0; i < k->nr_args; i++)
+		if (k->arg[i].input.path)
+			want_path(&input.globs, k->arg[i].input.path);
 	ret = gather_want(g, &ref, err);
 	if (!ret)
 		ret = gather_want(g, &base, err);
 	if (!ret)
 		ret = gather_want(g, &rival, err);
+	if (!ret)
+		ret = gather_want(g, &input, err);
 	strv_release(&ref.globs);
 	strv_release(&base.globs);
 	strv_release(&rival.globs);
+	strv_release(&input.globs);
 	return ret;
 }
 

@@ -205,6 +205,63 @@ test_that 'so is one that is wrong by its own reference' '
 	has "the kernel at the root is wrong by its own reference: y[" out
 '
 
+# exact: a reference that sums in double, in aux/ref.c
+exact()
+{
+	sed "s/float s = 0;/double s = 0;/; s/s += x/s += (double)x/" \
+		"$SCRATCH/root.c" >aux/ref.c && ! cmp -s aux/ref.c root/colsum.c
+}
+SANE="${SECTION}reference = ref.c:colsum\natol = 1e-3\nrtol = 1e-3\n"
+
+test_that 'a reference may be more exact than the root' '
+	setup "$SANE" && exact && variant "s/i < M/i < M - 0/" &&
+	candidate k1 new.c && ask check 11 k1 &&
+	bad k2 12 "s/y\[j\] = s;/y[j] = s * 1.0002f;/" &&
+	judge &&
+	has "\"ok\":true" out && has "\"oracle\":\"auto\"" out &&
+	done_line 11 && has "\"verdict\":\"same\"" reply &&
+	done_line 12 && has "\"verdict\":\"wrong\"" reply &&
+	has "rms error" reply
+'
+
+test_that 'which makes no wrong root right' '
+	variant "s/y\[j\] = s;/y[j] = s * 1.01f;/" &&
+	setup "$SANE" "$PWD/new.c" && exact && judge &&
+	has "\"ok\":false" out &&
+	has "the kernel at the root is wrong by its own reference: y[" out
+'
+
+test_that 'nor one that crashes' '
+	variant "s/float s = 0;/float s = 0; *(volatile int *)16 = 1;/" &&
+	setup "$SANE" "$PWD/new.c" && exact && judge &&
+	has "\"ok\":false" out &&
+	has "the kernel at the root fails: killed by SIGSEGV" out
+'
+
+# unbuilt <key> <value> <text>: the section with this line; open says text
+unbuilt()
+{
+	rm -rf root aux work &&
+	setup "${SECTION}$1 = $2\n" && cp root/colsum.c aux/ref.c &&
+	judge && has "\"ok\":false" out && has "\"error\":\"$3" out
+}
+
+test_that 'what else the section names is told by its key when it fails' '
+	unbuilt reference ref.c:zzz "reference ref.c:zzz does not build: undefined reference to" &&
+	unbuilt reference "ref.c:zzz double" "reference ref.c:zzz does not build: " &&
+	unbuilt baseline ref.c:zzz "baseline ref.c:zzz does not build: " &&
+	unbuilt rival ref.c:zzz "rival ref.c:zzz does not build: " &&
+	unbuilt reference none.c:zzz "reference none.c:zzz does not build: "
+'
+
+test_that 'an input comes from a file, which must be there' '
+	section=$(printf %s "$SECTION" | sed "s/cc = gcc/input = x file(data\/x.bin)\\\\ncc = gcc/") &&
+	setup "$section" && judge && has "\"ok\":false" out &&
+	has "\"error\":\"argument '\''x'\'': there is no input file '\''data/x.bin'\''\"" out &&
+	mkdir aux/data && printf 0123456789abcdef >aux/data/x.bin &&
+	rm -rf work && mkdir work && judge && has "\"ok\":true" out
+'
+
 test_that 'and one that writes out of bounds' '
 	variant "s/y\[j\] = s;/y[j] = s; y[N + 1100] = s;/" &&
 	setup "$SECTION" "$PWD/new.c" && judge &&

@@ -120,7 +120,7 @@ test_that '--worktree searches the work tree and touches nothing' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
 	echo "/* by hand */" >>kernels/mix.c && git status --porcelain >../before &&
 	git maxkernel explore --attempts 4 2>../err && has "differs from HEAD" ../err &&
-	git maxkernel explore -q --worktree --attempts 4 &&
+	{ git maxkernel explore -q --worktree --attempts 4; [ $? -le 1 ]; } &&
 	git status --porcelain >../after && same ../before ../after &&
 	n=$(nodes "$(the_search | tail -n 1)" | head -n 1) &&
 	for s in $(the_search); do

@@ -1,6 +1,5 @@
 #include "agents/builtin/draft.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -71,68 +70,75 @@ static bool only_ld(const struct draft *d, uint16_t sym)
 
 /* ---- work ---- */
 
-static bool is_operand_end(const struct draft *d, uint32_t i)
+static bool is_operand_end(const struct clex *l, uint32_t i)
 {
-	const struct ctok *t = &d->u->lex.v[i];
-
-	return t->kind == CTOK_WORD || t->kind == CTOK_NUMBER ||
-	       clex_is(&d->u->lex, i, ")") || clex_is(&d->u->lex, i, "]");
+	return l->v[i].kind == CTOK_WORD || l->v[i].kind == CTOK_NUMBER ||
+	       clex_is(l, i, ")") || clex_is(l, i, "]");
 }
 
 /* Arithmetic in a loop's body outside of subscripts and inner loops. */
-static int operations(const struct draft *d, const struct cloop *c)
+static int operations(const struct dloop *loop)
 {
-	const struct clex *l = &d->u->lex;
+	static const char *const changes[] = { "+=", "-=", "*=", "/=" };
+	static const char *const ops[] = { "+", "-", "*", "/" };
+	const struct clex *l = &loop->u->lex;
 	int nr = 0;
 
-	for (uint32_t i = c->first; i <= c->last; i++) {
+	for (uint32_t i = loop->c.first; i <= loop->c.last; i++) {
 		if (clex_is(l, i, "[")) {
-			i = d->u->match[i];
+			i = loop->u->match[i];
 			continue;
 		}
-		if (clex_is(l, i, "for") && clex_is(l, i + 1, "(")) {
-			i = cunit_statement_end(d->u, i);
+		if ((clex_is(l, i, "for") || clex_is(l, i, "while")) &&
+		    clex_is(l, i + 1, "(")) {
+			i = cunit_statement_end(loop->u, i);
 			if (i == CNONE)
 				break;
 			continue;
 		}
-		if (clex_is(l, i, "+=") || clex_is(l, i, "-=") ||
-		    clex_is(l, i, "*=") || clex_is(l, i, "/="))
-			nr++;
-		else if ((clex_is(l, i, "+") || clex_is(l, i, "-") ||
-			  clex_is(l, i, "*") || clex_is(l, i, "/")) &&
-			 is_operand_end(d, i - 1))
-			nr++;
+		for (size_t k = 0; k < ARRAY_SIZE(ops); k++)
+			nr += clex_is(l, i, changes[k]) ||
+			      (clex_is(l, i, ops[k]) &&
+			       is_operand_end(l, i - 1));
 	}
 	return nr;
 }
 
 struct work {
-	struct poly sum;	/* halved as often as half says */
-	int half;
+	struct poly sum;
+	int64_t parts;		/* that it is to be divided by */
 };
+
+#define MAX_PARTS (1 << 20)
+
+static bool is_triangle(const struct draft *d, const struct dloop *l,
+			const struct poly *trips)
+{
+	for (int k = l->outer; k >= 0; k = d->loop[k].outer)
+		if (poly_has(trips, (uint16_t)(SYM_LOOP + k)))
+			return true;
+	return false;
+}
 
 /* Rounds of a loop and those around it. */
 static bool rounds(const struct draft *d, int n, struct work *w)
 {
-	const struct cloop *c = d->loop[n].c;
-
 	poly_const(&w->sum, 1);
-	w->half = 0;
-	for (int k = n; k >= 0; k--) {
-		struct poly trips = d->loop[k].hi;
+	w->parts = 1;
+	for (int k = n; k >= 0; k = d->loop[k].outer) {
+		const struct dloop *l = &d->loop[k];
+		struct poly trips = l->hi;
 
-		if (d->loop[k].c->first > c->kw || d->loop[k].c->last < c->kw)
-			if (k != n)
-				continue;
-		poly_sub(&trips, &d->loop[k].lo);
-		for (int j = k - 1; j >= 0; j--)
-			if (poly_has(&trips, (uint16_t)(SYM_LOOP + j))) {
-				/* A triangle is half of its square. */
-				w->half++;
-				break;
-			}
-		if (trips.bad || !draft_greatest(d, &trips))
+		poly_sub(&trips, &l->lo);
+		/* A triangle is half of its square. */
+		if (l->rounds > 0)
+			poly_const(&trips, l->rounds);
+		else if (is_triangle(d, l, &trips))
+			w->parts *= 2;
+		if (l->step > 1)
+			w->parts *= l->step;
+		if (trips.bad || !draft_greatest(d, &trips) ||
+		    w->parts > MAX_PARTS)
 			return false;
 		poly_mul(&w->sum, &trips);
 	}
@@ -149,6 +155,24 @@ static void leading_terms(struct poly *p)
 	p->nr = nr;
 }
 
+/* Terms over what all of them can be divided by. */
+static void reduce(struct work *w)
+{
+	for (int64_t by = 2; by <= w->parts && by < 4096;) {
+		bool all = w->parts % by == 0;
+
+		for (int i = 0; i < w->sum.nr; i++)
+			all = all && w->sum.t[i].coef % by == 0;
+		if (!all) {
+			by++;
+			continue;
+		}
+		w->parts /= by;
+		for (int i = 0; i < w->sum.nr; i++)
+			w->sum.t[i].coef /= by;
+	}
+}
+
 /* The work of the deepest loops, as they dominate; false if unknown. */
 static bool find_work(const struct draft *d, struct work *out)
 {
@@ -156,35 +180,39 @@ static bool find_work(const struct draft *d, struct work *out)
 
 	draft_sample(d, values);
 	poly_const(&out->sum, 0);
-	out->half = 0;
+	out->parts = 1;
 	for (int n = 0; n < d->nr_loops; n++) {
-		int ops = operations(d, d->loop[n].c);
+		int ops = operations(&d->loop[n]);
 		struct poly times;
 		struct work w;
 		double value;
 
-		if (!ops || !rounds(d, n, &w))
+		/* The rest that a wider loop has left is not much. */
+		if (!ops || (most > 0 && !d->loop[n].exact) ||
+		    !rounds(d, n, &w))
 			continue;
 		poly_const(&times, ops);
 		poly_mul(&w.sum, &times);
-		value = ldexp(poly_eval(&w.sum, values), -w.half);
+		value = poly_eval(&w.sum, values) / (double)w.parts;
 		if (value > most * 8) {
 			*out = w;
 			most = value;
-		} else if (value * 8 > most && w.half == out->half) {
+		} else if (value * 8 > most && w.parts == out->parts) {
 			poly_add(&out->sum, &w.sum);
 			most += value;
 		}
 	}
+	reduce(out);
 	return out->sum.nr && !out->sum.bad;
 }
 
 /* ---- shapes ---- */
 
+/* Single letters mean other things when they are small. */
 static bool is_one_of(const char *name, const char *const *list)
 {
 	for (; *list; list++)
-		if (!strcasecmp(name, *list))
+		if (name[1] ? !strcasecmp(name, *list) : !strcmp(name, *list))
 			return true;
 	return false;
 }
@@ -210,20 +238,46 @@ static int fixed_size(const struct draft *d, const char *name)
 
 	/* Heads, where there is no width that it would be the height of. */
 	if (!strcmp(name, "H"))
-		return has_param(d, "W") ? 0 : 4;
-	return is_one_of(name, small) ? 3 : is_one_of(name, few) ? 2 : 0;
+		return has_param(d, "W") ? 0 : 6;
+	return is_one_of(name, small) ? 3 : is_one_of(name, few) ? 5 : 0;
 }
 
-/* Sizes that differ, so that no two can be taken for each other, and are no
- * powers of two. */
+/* No multiple of 64, and no power of two but 1 and 2. */
+static int odd_size(int value)
+{
+	return value > 2 && (value % 64 == 0 || !(value & (value - 1))) ?
+	       value + 1 : value;
+}
+
+/* Sizes that differ, so that no two can be taken for each other. */
 static int spread(int base, int n)
 {
 	static const int percent[] = { 100, 122, 90, 110, 78, 130 };
 	int value = base * percent[n % 6] / 100;
 
-	if (value >= 40)
-		return value / 10 * 10;
-	return value < 1 ? 1 : value;
+	if (value >= 60)
+		value = value / 10 * 10;
+	else
+		value |= 1;
+	return odd_size(value);
+}
+
+/* A little more than the longest row that lies so far apart. */
+static double apart(const struct draft *d, uint16_t sym, const double *values)
+{
+	double widest = 0;
+
+	for (int a = 0; a < d->nr_params; a++) {
+		const struct dparam *p = &d->param[a];
+		double row;
+
+		if (!p->has_ld || !poly_has(&p->ld, sym))
+			continue;
+		row = poly_eval(&p->extent[p->declared - 1], values);
+		widest = row > widest ? row : widest;
+	}
+	return widest < 1e6 ? odd_size((int)widest + (widest < 60 ? 2 : 8)) :
+			      widest + 8;
 }
 
 static void set_sizes(const struct draft *d, int base, double *values)
@@ -232,31 +286,19 @@ static void set_sizes(const struct draft *d, int base, double *values)
 
 	draft_sample(d, values);
 	for (int k = 0; k < d->nr_params; k++) {
+		int fixed = fixed_size(d, d->param[k].name);
+
 		if (!d->param[k].is_size)
 			continue;
-		values[k] = fixed_size(d, d->param[k].name);
-		if (values[k] == 0)
+		if (!fixed)
 			values[k] = spread(base, n++);
-		else if (base < 10 && values[k] != 3)
-			values[k] = 1;
+		else
+			values[k] = base < 10 && fixed != 3 ? 1 : fixed;
 	}
 	draft_values(d, values);
-	for (int k = 0; k < d->nr_params; k++) {
-		double widest = 0;
-
-		if (!d->param[k].is_size || !only_ld(d, (uint16_t)k))
-			continue;
-		for (int a = 0; a < d->nr_params; a++) {
-			const struct dparam *p = &d->param[a];
-			double row;
-
-			if (!p->has_ld || !poly_has(&p->ld, (uint16_t)k))
-				continue;
-			row = poly_eval(&p->extent[p->declared - 1], values);
-			widest = row > widest ? row : widest;
-		}
-		values[k] = widest + 8;
-	}
+	for (int k = 0; k < d->nr_params; k++)
+		if (d->param[k].is_size && only_ld(d, (uint16_t)k))
+			values[k] = apart(d, (uint16_t)k, values);
 	draft_values(d, values);
 }
 
@@ -296,7 +338,7 @@ static int timed_base(const struct draft *d, const struct work *w)
 		set_sizes(d, base, values);
 		bytes = bytes_at(d, values);
 		if (bytes > TIMED_BYTES || !fits_limits(d, values) ||
-		    (w && ldexp(poly_eval(&w->sum, values), -w->half) >
+		    (w && poly_eval(&w->sum, values) / (double)w->parts >
 			  TIMED_WORK))
 			break;
 		best = base;
@@ -348,25 +390,12 @@ static void add_scalar(struct draft *d, const struct dparam *p,
 	strv_pushf(d->notes, "the value of '%s' is a guess", p->name);
 }
 
-static const char *kind_of(struct draft *d, const struct dparam *p)
+static void add_array(struct draft *d, int n, struct buf *out)
 {
-	if (p->is_const || (!p->is_written && !p->moved))
-		return "in";
-	if (p->is_written && !p->moved &&
-	    (!p->is_read || p->first_is_write))
-		return "out";
-	if (p->moved)
-		strv_pushf(d->notes, "whether '%s' is read before it is "
-			   "written is not known; it is taken as inout",
-			   p->name);
-	return "inout";
-}
+	const struct dparam *p = &d->param[n];
 
-static void add_array(struct draft *d, const struct dparam *p,
-		      struct buf *out)
-{
-	buf_addf(out, "\targ = %s %s %s", kind_of(d, p), dtype_name(p->type),
-		 p->name);
+	buf_addf(out, "\targ = %s %s %s", draft_use(d, n),
+		 dtype_name(p->type), p->name);
 	for (int k = 0; k < p->declared; k++) {
 		buf_addch(out, '[');
 		poly_print(&p->extent[k], &d->names, out);
@@ -391,7 +420,7 @@ static void add_args(struct draft *d, struct buf *out)
 		const struct dparam *p = &d->param[n];
 
 		if (p->is_array)
-			add_array(d, p, out);
+			add_array(d, n, out);
 		else if (p->is_size)
 			buf_addf(out, "\targ = dim %s%s\n", size[p->size_type],
 				 p->name);
@@ -459,17 +488,17 @@ static void add_work(const struct work *w, const struct draft *d,
 	struct poly p = w->sum;
 
 	leading_terms(&p);
-	buf_addstr(out, w->half ? "\tflops = (" : "\tflops = ");
+	buf_addstr(out, w->parts > 1 ? "\tflops = (" : "\tflops = ");
 	poly_print(&p, &d->names, out);
-	if (w->half)
-		buf_addf(out, ")/%d", 1 << w->half);
+	if (w->parts > 1)
+		buf_addf(out, ")/%lld", (long long)w->parts);
 	buf_addch(out, '\n');
 }
 
 static void add_numbers(struct draft *d, struct buf *out)
 {
 	struct work w;
-	bool known = find_work(d, &w) && w.half < 8;
+	bool known = find_work(d, &w);
 
 	add_requires(d, out);
 	if (has_dims(d)) {
@@ -592,29 +621,30 @@ static const struct cfunc *choose(const struct cunit *u, const char *path,
 		err_set(err, ERR_NOTFOUND, "%s: no function that another file "
 			"could call", path);
 	else if (nr > 1)
-		err_set(err, ERR_NOTFOUND, "%s: several functions, name one: "
-			"%.400s", path, list.ptr);
+		err_set(err, ERR_NOTFOUND, "%s: several functions (%.400s): "
+			"name one with --entry", path, list.ptr);
 	buf_release(&list);
 	return nr == 1 ? found : NULL;
 }
 
-static int draft_unit(const struct cunit *u, const char *path,
+static int draft_unit(struct dunits *units, const char *path,
 		      const char *entry, struct buf *out, struct strv *notes,
 		      struct err *err)
 {
 	struct draft *d = xcalloc(1, sizeof(*d));
 	int rc = ERR_NOTFOUND;
 
-	d->u = u;
+	d->units = units;
+	d->u = &units->v[0];
 	d->notes = notes;
-	d->f = choose(u, path, entry, err);
+	d->f = choose(d->u, path, entry, err);
 	if (d->f && d->f->nr_params > KERNEL_MAX_ARGS)
 		rc = err_set(err, ERR_LIMIT, "%s: over %d parameters", path,
 			     KERNEL_MAX_ARGS);
 	else if (d->f)
 		rc = draft_read(d, err);
 	if (!rc) {
-		char *name = func_name(u, d->f);
+		char *name = func_name(d->u, d->f);
 
 		draft_extents(d);
 		sort_out_dims(d);
@@ -626,21 +656,45 @@ static int draft_unit(const struct cunit *u, const char *path,
 	return rc;
 }
 
+/* The other sources, for what they define; what cannot be read is not
+ * missed. */
+static void add_units(struct dunits *units, const struct srcset *src,
+		      const struct srcfile *entry)
+{
+	struct err ignored = ERR_INIT;
+
+	for (size_t i = 0; i < src->nr && units->nr < DRAFT_MAX_UNITS; i++) {
+		const struct srcfile *f = &src->v[i];
+
+		if (f != entry && !cunit_parse(&units->v[units->nr],
+					       f->text.ptr, f->text.len,
+					       &ignored))
+			units->nr++;
+	}
+}
+
 int draft_section(const struct srcset *src, const char *path,
 		  const char *entry, struct buf *out, struct strv *notes,
 		  struct err *err)
 {
 	const struct srcfile *f = srcset_find(src, path);
-	struct cunit u;
+	struct dunits *units;
 	int rc;
 
 	if (!f)
 		return err_set(err, ERR_NOTFOUND, "%s: not among the sources",
 			       path);
-	rc = cunit_parse(&u, f->text.ptr, f->text.len, err);
-	if (rc)
-		return err_wrap(err, "%s", path);
-	rc = draft_unit(&u, path, entry, out, notes, err);
-	cunit_release(&u);
+	units = xcalloc(1, sizeof(*units));
+	rc = cunit_parse(&units->v[0], f->text.ptr, f->text.len, err);
+	if (rc) {
+		err_wrap(err, "%s", path);
+	} else {
+		units->nr = 1;
+		add_units(units, src, f);
+		rc = draft_unit(units, path, entry, out, notes, err);
+	}
+	for (int k = 0; k < units->nr; k++)
+		cunit_release(&units->v[k]);
+	free(units);
 	return rc;
 }

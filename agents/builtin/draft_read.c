@@ -1,97 +1,9 @@
 /* What the source says of its parameters, loops and subscripts. */
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agents/builtin/draft_parts.h"
 #include "core/mem.h"
-
-#define MAX_NESTING 60
-
-static bool is(const struct draft *d, uint32_t i, const char *s)
-{
-	return clex_is(&d->u->lex, i, s);
-}
-
-static bool is_word(const struct draft *d, uint32_t i)
-{
-	return i < d->u->lex.nr && d->u->lex.v[i].kind == CTOK_WORD;
-}
-
-static char *spelling(const struct draft *d, uint32_t i)
-{
-	const struct ctok *t = &d->u->lex.v[i];
-
-	return xstrndup(d->u->lex.text + t->pos, t->len);
-}
-
-static bool is_name(const struct draft *d, uint32_t i, const char *name)
-{
-	return is_word(d, i) && is(d, i, name);
-}
-
-/* ---- types ---- */
-
-/* The words of a type without qualifiers, joined by blanks. */
-static void type_words(const struct draft *d, uint32_t first, uint32_t last,
-		       bool *is_const, struct buf *out)
-{
-	static const char *const skip[] = {
-		"volatile", "restrict", "__restrict", "__restrict__",
-		"register", "extern", "inline", "static"
-	};
-
-	for (uint32_t i = first; i <= last; i++) {
-		bool drop = !is_word(d, i);
-		char *word;
-
-		if (is(d, i, "[") || is(d, i, "(") || is(d, i, "*"))
-			break;
-		if (is(d, i, "const")) {
-			*is_const = true;
-			continue;
-		}
-		for (size_t k = 0; k < ARRAY_SIZE(skip); k++)
-			drop = drop || is(d, i, skip[k]);
-		if (drop)
-			continue;
-		word = spelling(d, i);
-		buf_addf(out, "%s%s", out->len ? " " : "", word);
-		free(word);
-	}
-}
-
-/* The type of a C name; -1 if there is none. */
-static int type_of(const char *words)
-{
-	static const struct {
-		const char *words;
-		enum dtype type;
-	} known[] = {
-		{ "float", DT_F32 }, { "double", DT_F64 },
-		{ "_Float16", DT_F16 }, { "__fp16", DT_F16 },
-		{ "__bf16", DT_BF16 },
-		{ "int", DT_I32 }, { "signed int", DT_I32 },
-		{ "int32_t", DT_I32 }, { "unsigned", DT_U32 },
-		{ "unsigned int", DT_U32 }, { "uint32_t", DT_U32 },
-		{ "long", DT_I64 }, { "long int", DT_I64 },
-		{ "long long", DT_I64 }, { "int64_t", DT_I64 },
-		{ "ptrdiff_t", DT_I64 }, { "ssize_t", DT_I64 },
-		{ "unsigned long", DT_U64 }, { "uint64_t", DT_U64 },
-		{ "unsigned long long", DT_U64 }, { "size_t", DT_U64 },
-		{ "short", DT_I16 }, { "int16_t", DT_I16 },
-		{ "unsigned short", DT_U16 }, { "uint16_t", DT_U16 },
-		{ "char", DT_I8 }, { "signed char", DT_I8 },
-		{ "int8_t", DT_I8 }, { "unsigned char", DT_U8 },
-		{ "uint8_t", DT_U8 }, { "_Bool", DT_BOOL }, { "bool", DT_BOOL },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(known[i].words, words))
-			return (int)known[i].type;
-	return -1;
-}
 
 /* A size's type: int, long or size_t; -1 for others. */
 static int size_type_of(const char *words)
@@ -108,19 +20,24 @@ static int stars(const struct draft *d, const struct cparam *c)
 	int nr = 0;
 
 	for (uint32_t i = c->first; i <= c->last; i++) {
-		if (is(d, i, "["))
+		if (draft_is(d, i, "["))
 			break;
-		nr += is(d, i, "*");
+		nr += draft_is(d, i, "*");
 	}
 	return nr;
 }
 
-static void set_name(struct draft *d, int sym, const char *name)
+void draft_set_name(struct draft *d, int sym, const char *name)
 {
 	while (d->names.nr < SYM_NR)
 		strv_push(&d->names, "");
 	free(d->names.v[sym]);
 	d->names.v[sym] = xstrdup(name);
+}
+
+static bool is_integer(enum dtype type)
+{
+	return !dtype_is_float(type) && type != DT_BOOL;
 }
 
 static int read_param(struct draft *d, int n, struct err *err)
@@ -134,13 +51,15 @@ static int read_param(struct draft *d, int n, struct err *err)
 	if (c->name == CNONE)
 		return err_set(err, ERR_FORMAT, "parameter %d of the entry has "
 			       "no name", n + 1);
-	p->name = spelling(d, c->name);
-	set_name(d, n, p->name);
-	type_words(d, c->first, c->name - 1, &p->is_const, &words);
-	type = type_of(words.ptr);
+	p->name = draft_spelling(d, c->name);
+	draft_set_name(d, n, p->name);
+	draft_type_words(d, c->first, c->name - 1, &p->is_const, &words);
+	type = draft_type_of(words.ptr);
 	p->is_array = c->kind != CPARAM_VALUE;
 	p->size_type = (enum dim_type)size_type_of(words.ptr);
-	p->is_size = !p->is_array && size_type_of(words.ptr) >= 0;
+	p->is_size = !p->is_array &&
+		     (size_type_of(words.ptr) >= 0 ||
+		      (d->caller && type >= 0 && is_integer((enum dtype)type)));
 	if (type < 0 || stars(d, c) > 1 ||
 	    (stars(d, c) && c->kind == CPARAM_ARRAY))
 		err_set(err, ERR_FORMAT, "parameter '%.60s' has the type "
@@ -169,431 +88,417 @@ static int read_return(struct draft *d, struct err *err)
 	struct buf words = BUF_INIT;
 	bool is_const = false;
 
-	type_words(d, d->f->first, d->f->name - 1, &is_const, &words);
-	d->returns = !strcmp(words.ptr, "void") ? -1 : type_of(words.ptr);
+	draft_type_words(d, d->f->first, d->f->name - 1, &is_const, &words);
+	d->returns = !strcmp(words.ptr, "void") ? -1 : draft_type_of(words.ptr);
 	if ((d->returns < 0 && strcmp(words.ptr, "void")) ||
-	    is(d, d->f->name - 1, "*"))
+	    draft_is(d, d->f->name - 1, "*"))
 		err_set(err, ERR_FORMAT, "the entry returns '%.60s', which no "
 			"section can say", words.ptr);
 	buf_release(&words);
 	return err->code;
 }
 
-/* ---- expressions ---- */
-
-struct expr_scan {
-	const struct draft *d;
-	uint32_t at, end;	/* end is not part of it */
-	int nesting;
-};
-
-static void parse_sum(struct expr_scan *s, struct poly *p);
-
-/* The value of a macro's name, from the last "#define NAME ..." of it. */
-static bool macro_value(const struct draft *d, const char *name, size_t len,
-			int nesting, int64_t *value);
-
-struct macro_scan {
-	const struct draft *d;
-	const char *at, *end;
-	int nesting;
-};
-
-static void macro_blanks(struct macro_scan *s)
-{
-	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
-		s->at++;
-}
-
-static bool macro_char(struct macro_scan *s, char c)
-{
-	macro_blanks(s);
-	if (s->at >= s->end || *s->at != c)
-		return false;
-	s->at++;
-	return true;
-}
-
-static bool macro_sum(struct macro_scan *s, int64_t *value);
-
-static bool macro_factor(struct macro_scan *s, int64_t *value)
-{
-	const char *start;
-	char *text, *end;
-	bool good;
-
-	if (++s->nesting > MAX_NESTING)
-		return false;
-	if (macro_char(s, '('))
-		return macro_sum(s, value) && macro_char(s, ')');
-	macro_blanks(s);
-	start = s->at;
-	while (s->at < s->end && (isalnum((unsigned char)*s->at) ||
-				  *s->at == '_'))
-		s->at++;
-	if (s->at == start)
-		return false;
-	if (!isdigit((unsigned char)*start))
-		return macro_value(s->d, start, (size_t)(s->at - start),
-				   s->nesting, value);
-	text = xstrndup(start, (size_t)(s->at - start));
-	errno = 0;
-	*value = strtoll(text, &end, 0);
-	good = !errno && strspn(end, "uUlL") == strlen(end) &&
-	       *value < POLY_MAX_COEF;
-	free(text);
-	return good;
-}
-
-static bool macro_product(struct macro_scan *s, int64_t *value)
-{
-	int64_t more;
-
-	if (!macro_factor(s, value))
-		return false;
-	while (macro_char(s, '*'))
-		if (!macro_factor(s, &more) ||
-		    __builtin_mul_overflow(*value, more, value))
-			return false;
-	return true;
-}
-
-static bool macro_sum(struct macro_scan *s, int64_t *value)
-{
-	int64_t more;
-
-	if (!macro_product(s, value))
-		return false;
-	for (;;) {
-		bool minus = false;
-
-		if (!macro_char(s, '+')) {
-			minus = macro_char(s, '-');
-			if (!minus)
-				return true;
-		}
-		if (!macro_product(s, &more) ||
-		    __builtin_add_overflow(*value, minus ? -more : more, value))
-			return false;
-	}
-}
-
-/* The body of "#define NAME body" on a line, NULL if it is another's. */
-static const char *macro_body(const char *line, const char *end,
-			      const char *name, size_t len)
-{
-	const char *p = line + 1;
-
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	if (end - p < 8 || memcmp(p, "define", 6))
-		return NULL;
-	for (p += 6; p < end && (*p == ' ' || *p == '\t');)
-		p++;
-	if ((size_t)(end - p) <= len || memcmp(p, name, len) ||
-	    (p[len] != ' ' && p[len] != '\t'))
-		return NULL;
-	return p + len;
-}
-
-static bool macro_value(const struct draft *d, const char *name, size_t len,
-			int nesting, int64_t *value)
-{
-	const struct clex *l = &d->u->lex;
-	bool found = false;
-
-	for (size_t k = 0; k < l->nr_all; k++) {
-		const char *line = l->text + l->all[k].pos;
-		struct macro_scan s = { d, NULL, line + l->all[k].len,
-					nesting };
-
-		if (l->all[k].kind != CTOK_LINE)
-			continue;
-		s.at = macro_body(line, s.end, name, len);
-		if (!s.at)
-			continue;
-		found = macro_sum(&s, value);
-		macro_blanks(&s);
-		found = found && (s.at == s.end || *s.at == '/' ||
-				  *s.at == '\r');
-	}
-	return found;
-}
-
-static void resolve(const struct draft *d, uint32_t i, struct poly *p)
-{
-	int64_t value = 0;
-
-	for (int k = d->nr_loops - 1; k >= 0; k--) {
-		const struct cloop *c = d->loop[k].c;
-
-		if (c->var != CNONE && i > c->lparen && i <= c->last &&
-		    clex_same(&d->u->lex, c->var, i)) {
-			poly_sym(p, (uint16_t)(SYM_LOOP + k));
-			return;
-		}
-	}
-	for (int k = d->nr_locals - 1; k >= 0; k--) {
-		if (d->local[k].name < i && d->local[k].param < 0 &&
-		    clex_same(&d->u->lex, d->local[k].name, i)) {
-			if (d->local[k].value.nr > 1 && !d->local[k].value.bad)
-				poly_sym(p, (uint16_t)(SYM_LOCAL + k));
-			else
-				*p = d->local[k].value;
-			return;
-		}
-	}
-	for (int k = 0; k < d->nr_params; k++) {
-		if (d->param[k].is_size && is_name(d, i, d->param[k].name)) {
-			poly_sym(p, (uint16_t)k);
-			return;
-		}
-	}
-	if (is_word(d, i) &&
-	    macro_value(d, d->u->lex.text + d->u->lex.v[i].pos,
-			d->u->lex.v[i].len, 0, &value) && value > -POLY_MAX_COEF &&
-	    value < POLY_MAX_COEF)
-		poly_const(p, value);
-	else
-		poly_bad(p);
-}
-
-static void parse_number(struct expr_scan *s, struct poly *p)
-{
-	char *text = spelling(s->d, s->at), *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 0);
-	if (errno || end == text || strspn(end, "uUlL") != strlen(end) ||
-	    value > POLY_MAX_COEF)
-		poly_bad(p);
-	else
-		poly_const(p, value);
-	free(text);
-	s->at++;
-}
-
-/* "(size_t)" in front of something */
-static bool skip_cast(struct expr_scan *s)
-{
-	static const char *const types[] = {
-		"int", "long", "size_t", "unsigned", "ptrdiff_t", "int64_t",
-		"ssize_t"
-	};
-
-	for (size_t k = 0; k < ARRAY_SIZE(types); k++) {
-		if (is(s->d, s->at, "(") && is(s->d, s->at + 1, types[k])) {
-			s->at = s->d->u->match[s->at] + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-static void parse_factor(struct expr_scan *s, struct poly *p)
-{
-	const struct cunit *u = s->d->u;
-
-	while (skip_cast(s))
-		;
-	if (s->at >= s->end || s->nesting > MAX_NESTING) {
-		poly_bad(p);
-	} else if (is(s->d, s->at, "(")) {
-		struct expr_scan in = { s->d, s->at + 1, u->match[s->at],
-					s->nesting + 1 };
-
-		parse_sum(&in, p);
-		if (in.at != in.end)
-			poly_bad(p);
-		s->at = u->match[s->at] + 1;
-	} else if (u->lex.v[s->at].kind == CTOK_NUMBER) {
-		parse_number(s, p);
-	} else if (is_word(s->d, s->at) && !is(s->d, s->at + 1, "(") &&
-		   !is(s->d, s->at + 1, "[")) {
-		resolve(s->d, s->at, p);
-		s->at++;
-	} else {
-		poly_bad(p);
-	}
-}
-
-static void parse_product(struct expr_scan *s, struct poly *p)
-{
-	parse_factor(s, p);
-	while (s->at < s->end && is(s->d, s->at, "*")) {
-		struct poly q;
-
-		s->at++;
-		parse_factor(s, &q);
-		poly_mul(p, &q);
-	}
-}
-
-static void parse_sum(struct expr_scan *s, struct poly *p)
-{
-	parse_product(s, p);
-	while (s->at < s->end &&
-	       (is(s->d, s->at, "+") || is(s->d, s->at, "-"))) {
-		bool minus = is(s->d, s->at, "-");
-		struct poly q;
-
-		s->at++;
-		parse_product(s, &q);
-		if (minus)
-			poly_sub(p, &q);
-		else
-			poly_add(p, &q);
-	}
-}
-
-/* Tokens first to end, end not included. */
-static void parse(const struct draft *d, uint32_t first, uint32_t end,
-		  struct poly *p)
-{
-	struct expr_scan s = { d, first, end, 0 };
-
-	parse_sum(&s, p);
-	if (s.at != end)
-		poly_bad(p);
-}
-
 /* ---- loops and locals ---- */
 
-static uint32_t find_in(const struct draft *d, uint32_t i, uint32_t end,
-			const char *what)
+/* How often a name is assigned among some tokens. */
+static int assignments(const struct draft *d, uint32_t name, uint32_t first,
+		       uint32_t end, uint32_t *last)
 {
-	for (; i < end; i++) {
-		if (is(d, i, what))
-			return i;
-		if (d->u->match[i] != CNONE && d->u->match[i] > i)
-			i = d->u->match[i];
-	}
-	return CNONE;
-}
-
-/* "j < n", "n > j", "j <= n", "j != n", "j >= 0" of the condition. */
-static void read_condition(struct draft *d, struct dloop *l, uint32_t i,
-			   uint32_t end, bool down)
-{
-	bool left = clex_same(&d->u->lex, i, l->c->var);
-	uint32_t op = left ? i + 1 : end - 2;
-	struct poly limit;
-
-	if (end < i + 3 || (!left && !clex_same(&d->u->lex, end - 1,
-						l->c->var))) {
-		poly_bad(&l->hi);
-		return;
-	}
-	parse(d, left ? op + 1 : i, left ? end : op, &limit);
-	if (down) {
-		/* It begins with the greatest value. */
-		l->hi = l->lo;
-		poly_add_const(&l->hi, 1);
-		l->lo = limit;
-		poly_add_const(&l->lo, is(d, op, ">=") ? 0 : 1);
-		return;
-	}
-	l->hi = limit;
-	if (is(d, op, left ? "<=" : ">="))
-		poly_add_const(&l->hi, 1);
-	else if (!is(d, op, left ? "<" : ">") && !is(d, op, "!="))
-		poly_bad(&l->hi);
-}
-
-static void read_loop(struct draft *d, const struct cloop *c)
-{
-	struct dloop *l = &d->loop[d->nr_loops];
-	uint32_t first, second;
-	bool down;
-
-	l->c = c;
-	poly_bad(&l->lo);
-	poly_bad(&l->hi);
-	first = find_in(d, c->lparen + 1, c->rparen, ";");
-	second = first == CNONE ? CNONE : find_in(d, first + 1, c->rparen, ";");
-	if (second != CNONE && c->var != CNONE) {
-		down = find_in(d, second, c->rparen, "--") != CNONE ||
-		       find_in(d, second, c->rparen, "-=") != CNONE;
-		/* The loop is not among nr_loops yet: outer names count. */
-		parse(d, c->var + 2, first, &l->lo);
-		read_condition(d, l, first + 1, second, down);
-	}
-	d->nr_loops++;
-}
-
-/* How often a name is assigned in the function, its declaration included. */
-static int assignments(const struct draft *d, uint32_t name)
-{
+	static const char *const ops[] = {
+		"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++",
+		"--", "<<=", ">>="
+	};
 	int nr = 0;
 
-	for (uint32_t i = d->f->body; i < d->f->end; i++) {
-		static const char *const ops[] = {
-			"=", "+=", "-=", "*=", "/=", "++", "--", "<<=", ">>="
-		};
+	for (uint32_t i = first; i < end; i++) {
+		int before = nr;
 
-		if (!clex_same(&d->u->lex, i, name))
+		if (!clex_same(&d->u->lex, i, name) ||
+		    draft_is(d, i - 1, ".") || draft_is(d, i - 1, "->"))
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(ops); k++)
-			nr += is(d, i + 1, ops[k]);
-		nr += is(d, i - 1, "++") || is(d, i - 1, "--");
+			nr += draft_is(d, i + 1, ops[k]);
+		nr += draft_is(d, i - 1, "++") || draft_is(d, i - 1, "--");
+		if (nr > before && last)
+			*last = i;
 	}
 	return nr;
 }
 
-static int param_of(const struct draft *d, uint32_t i)
+/* The first change of a name within a loop; UINT32_MAX if there is none. */
+static uint32_t first_change(const struct draft *d, uint32_t name,
+			     uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (assignments(d, name, i, i + 1, NULL))
+			return i;
+	return UINT32_MAX;
+}
+
+static bool walks_at(const struct draft *d, uint32_t i)
+{
+	return draft_is(d, i - 1, "*") && draft_is(d, i + 1, "++");
+}
+
+/* Parameters that the body changes. */
+static void read_changes(struct draft *d)
+{
+	for (int k = 0; k < d->nr_params; k++) {
+		struct dparam *p = &d->param[k];
+		uint32_t at = CNONE;
+		int nr = assignments(d, p->c->name, d->f->body, d->f->end, &at);
+
+		p->changed = nr > 0;
+		p->walks = p->is_array && nr == 1 && walks_at(d, at);
+		p->moved = p->is_array && p->changed && !p->walks;
+	}
+}
+
+/* "j < n", "n > j", "j + 8 <= n", "j != n", "j >= 0", tokens i to end. */
+static bool read_bound(struct draft *d, struct dloop *l, uint32_t i,
+		       uint32_t end, bool down)
+{
+	static const char *const ops[] = { "<", "<=", ">", ">=", "!=" };
+	uint16_t sym = (uint16_t)(SYM_LOOP + d->nr_loops);
+	struct poly left, right, coef, rest;
+	uint32_t op = CNONE;
+	size_t which = 0;
+	int sign;
+
+	for (; which < ARRAY_SIZE(ops) && op == CNONE; which++)
+		op = draft_find(d, i, end, ops[which]);
+	if (op == CNONE)
+		return false;
+	which--;
+	/* The variable itself counts in here. */
+	d->nr_loops++;
+	draft_parse(d, i, op, &left);
+	draft_parse(d, op + 1, end, &right);
+	d->nr_loops--;
+	poly_sub(&left, &right);
+	if (left.bad)
+		return false;
+	poly_split(&left, sym, &coef, &rest);
+	if (coef.bad || coef.nr != 1 || coef.t[0].nr)
+		return false;
+	sign = coef.t[0].coef == 1 ? 1 : coef.t[0].coef == -1 ? -1 : 0;
+	if (!sign || (which < 4 && ((which < 2) == (sign > 0)) == down))
+		return false;
+	/* sign * variable + rest < 0 */
+	if (sign > 0) {
+		poly_const(&right, 0);
+		poly_sub(&right, &rest);
+		rest = right;
+	}
+	if (which == 1 || which == 3)
+		poly_add_const(&rest, down ? -1 : 1);
+	if (down) {
+		poly_add_const(&rest, 1);
+		l->lo = rest;
+	} else {
+		l->hi = rest;
+	}
+	return true;
+}
+
+/* "j < jj + 8", from jj */
+static void read_rounds(struct dloop *l)
+{
+	struct poly rounds = l->hi;
+
+	poly_sub(&rounds, &l->lo);
+	if (!rounds.bad && rounds.nr == 1 && !rounds.t[0].nr)
+		l->rounds = rounds.t[0].coef;
+}
+
+/* Each part of "a && b" bounds; one by sizes alone says more. */
+static void read_condition(struct draft *d, struct dloop *l, uint32_t i,
+			   uint32_t end, bool down)
+{
+	struct poly *bound = down ? &l->lo : &l->hi, kept;
+	bool found = false;
+
+	if (draft_find(d, i, end, "||") != CNONE)
+		return;
+	if (draft_find(d, i, end, "&&") != CNONE)
+		l->step = 0;	/* it may end earlier */
+	while (i < end) {
+		uint32_t next = draft_find(d, i, end, "&&");
+
+		next = next == CNONE ? end : next;
+		kept = *bound;
+		if (read_bound(d, l, i, next, down)) {
+			read_rounds(l);
+			if (found && !draft_has_loops(d, &kept))
+				*bound = kept;
+			found = true;
+		}
+		i = next + 1;
+	}
+}
+
+static const struct dlocal *integer_local(const struct draft *d, uint32_t i)
+{
+	for (int k = d->nr_locals - 1; k >= 0; k--)
+		if (d->local[k].param == DLOCAL_INTEGER &&
+		    d->local[k].name < i && i <= d->local[k].end &&
+		    clex_same(&d->u->lex, d->local[k].name, i))
+			return &d->local[k];
+	return NULL;
+}
+
+/* The first of two tokens outside of inner brackets, or the end. */
+static uint32_t first_of(const struct draft *d, uint32_t i, uint32_t end,
+			 const char *a, const char *b)
+{
+	uint32_t at = draft_find(d, i, end, a);
+	uint32_t other = draft_find(d, i, end, b);
+
+	at = at < other ? at : other;
+	return at < end ? at : end;
+}
+
+/* "i++", "++i", "i += 4" in tokens i to end; 0: something else. */
+static int64_t read_step(const struct draft *d, uint32_t var, uint32_t i,
+			 uint32_t end)
+{
+	struct poly step;
+
+	for (; i < end; i++) {
+		if (!clex_same(&d->u->lex, i, var))
+			continue;
+		if (draft_is(d, i + 1, "++") || draft_is(d, i - 1, "++"))
+			return 1;
+		if (!draft_is(d, i + 1, "+="))
+			continue;
+		end = first_of(d, i + 2, end, ",", ";");
+		draft_parse(d, i + 2, end, &step);
+		return !step.bad && step.nr == 1 && !step.t[0].nr &&
+		       step.t[0].coef > 0 ? step.t[0].coef : 0;
+	}
+	return 0;
+}
+
+/*
+ * A variable that the loop goes on with: what it was set to where it was
+ * declared is the least that it can be, when it is only counted up.
+ */
+static bool goes_on(struct draft *d, struct dloop *l, uint32_t from)
+{
+	const struct dlocal *v = integer_local(d, l->c.var);
+	struct poly first;
+	uint32_t end;
+
+	if (!v)
+		return false;
+	end = first_of(d, v->name, v->end, ",", ";");
+	for (uint32_t i = v->name + 1; i < v->end; i++)
+		if (clex_same(&d->u->lex, i, v->name) &&
+		    assignments(d, v->name, i, i + 1, NULL) &&
+		    !draft_is(d, i + 1, "+=") &&
+		    !read_step(d, v->name, i, i + 1))
+			return false;
+	draft_parse(d, v->name + 2, end, &first);
+	l->lo = first;
+	l->exact = !assignments(d, v->name, v->name + 2, from, NULL);
+	/* Another round of a loop around does not begin anew. */
+	for (int k = 0; k < d->nr_loops; k++)
+		if (d->loop[k].c.first > v->name &&
+		    d->loop[k].c.first <= from &&
+		    d->loop[k].c.last >= from)
+			l->exact = false;
+	return !first.bad;
+}
+
+static void add_loop(struct draft *d, struct dloop *l)
+{
+	l->u = d->u;
+	l->outer = -1;
+	for (int k = d->nr_loops - 1; k >= 0 && l->outer < 0; k--)
+		if (d->loop[k].c.first <= l->c.kw &&
+		    d->loop[k].c.last >= l->c.kw)
+			l->outer = k;
+	d->nr_loops++;
+}
+
+static void read_for(struct draft *d, const struct cloop *c)
+{
+	struct dloop *l = &d->loop[d->nr_loops];
+	uint32_t first, second, third;
+	bool down;
+
+	*l = (struct dloop){ .u = d->u, .c = *c, .valid = UINT32_MAX };
+	poly_bad(&l->lo);
+	poly_bad(&l->hi);
+	first = draft_find(d, c->lparen + 1, c->rparen, ";");
+	second = first == CNONE ? CNONE :
+		 draft_find(d, first + 1, c->rparen, ";");
+	third = second + 1;
+	if (second != CNONE && c->var == CNONE)
+		for (uint32_t i = third; i < c->rparen; i++)
+			if (assignments(d, i, i, i + 1, NULL))
+				l->c.var = i;
+	if (second == CNONE || l->c.var == CNONE) {
+		add_loop(d, l);
+		return;
+	}
+	down = draft_find(d, second, c->rparen, "--") != CNONE ||
+	       draft_find(d, second, c->rparen, "-=") != CNONE;
+	l->valid = first_change(d, l->c.var, c->first, c->last + 1);
+	l->step = down ? draft_find(d, second, c->rparen, "--") != CNONE :
+		  read_step(d, l->c.var, third, c->rparen);
+	if (l->valid != UINT32_MAX || (!down && !l->step))
+		l->step = 0;
+	if (c->var == CNONE) {
+		if (down || !goes_on(d, l, c->kw))
+			poly_bad(&l->lo);
+		else
+			read_condition(d, l, first + 1, second, false);
+		add_loop(d, l);
+		return;
+	}
+	/* The loop is not among nr_loops yet: outer names count. */
+	draft_parse(d, c->var + 2, first_of(d, c->var, first, ",", ","),
+		    &l->lo);
+	l->exact = true;
+	if (down) {
+		/* It begins with the greatest value. */
+		l->hi = l->lo;
+		poly_add_const(&l->hi, 1);
+		poly_bad(&l->lo);
+	}
+	read_condition(d, l, first + 1, second, down);
+	add_loop(d, l);
+}
+
+/* "while (n--)" of a parameter n that nothing else changes */
+static bool counts_down(struct draft *d, struct dloop *l)
+{
+	uint32_t i = l->c.lparen + 1;
+	int k = draft_param_of(d, i);
+
+	if (k < 0 || !d->param[k].is_size || !draft_is(d, i + 1, "--") ||
+	    (i + 2 != l->c.rparen &&
+	     !(draft_is(d, i + 2, ">") && draft_is(d, i + 3, "0") &&
+	       i + 4 == l->c.rparen)) ||
+	    assignments(d, i, d->f->body, d->f->end, NULL) != 1)
+		return false;
+	poly_const(&l->lo, 0);
+	poly_sym(&l->hi, (uint16_t)k);
+	l->exact = true;
+	l->step = 1;
+	return true;
+}
+
+/* "while (i < n) { ...; i++; }" */
+static void read_while(struct draft *d, uint32_t kw)
+{
+	struct dloop *l = &d->loop[d->nr_loops];
+	struct cloop c = { .kw = kw, .lparen = kw + 1, .var = CNONE };
+
+	c.rparen = d->u->match[kw + 1];
+	c.first = c.rparen + 1;
+	c.last = cunit_statement_end(d->u, c.first);
+	if (c.last == CNONE || d->nr_loops == DRAFT_MAX_LOOPS) {
+		d->crowded = d->crowded || c.last != CNONE;
+		return;
+	}
+	*l = (struct dloop){ .u = d->u, .c = c, .valid = UINT32_MAX };
+	poly_bad(&l->lo);
+	poly_bad(&l->hi);
+	for (uint32_t i = c.lparen + 1; i < c.rparen && l->c.var == CNONE; i++)
+		if (integer_local(d, i) &&
+		    first_change(d, i, c.first, c.last) != UINT32_MAX)
+			l->c.var = i;
+	if (l->c.var != CNONE && goes_on(d, l, kw)) {
+		l->valid = first_change(d, l->c.var, c.first, c.last);
+		if (assignments(d, l->c.var, c.first, c.last, NULL) == 1)
+			l->step = read_step(d, l->c.var, l->valid, c.last);
+		read_condition(d, l, c.lparen + 1, c.rparen, false);
+	} else if (l->c.var == CNONE) {
+		counts_down(d, l);
+	}
+	add_loop(d, l);
+}
+
+/* ---- locals ---- */
+
+int draft_param_of(const struct draft *d, uint32_t i)
 {
 	for (int k = 0; k < d->nr_params; k++)
-		if (is_name(d, i, d->param[k].name))
+		if (draft_is_word(d, i) && draft_is(d, i, d->param[k].name))
 			return k;
 	return -1;
 }
 
-/* The array and offset of "x", "x + e", "&x[e]", with x a parameter or a
- * local pointer; false for anything else. */
-static bool read_address(const struct draft *d, uint32_t i, uint32_t end,
-			 int *param, struct poly *offset)
+static bool find_base(const struct draft *d, uint32_t i, struct daddress *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->base = i;
+	poly_const(&a->offset, 0);
+	for (int k = d->nr_locals - 1; k >= 0; k--) {
+		const struct dlocal *l = &d->local[k];
+
+		if (l->name >= i || i > l->end || l->param == DLOCAL_INTEGER ||
+		    !clex_same(&d->u->lex, l->name, i))
+			continue;
+		a->param = l->param;
+		a->offset = l->value;
+		return l->param >= 0 && !l->walks;
+	}
+	a->param = draft_param_of(d, i);
+	return a->param >= 0 && d->param[a->param].is_array &&
+	       !d->param[a->param].changed;
+}
+
+bool draft_address(const struct draft *d, uint32_t i, uint32_t end,
+		   struct daddress *a)
 {
 	struct poly more;
-	bool address = is(d, i, "&");
+	bool address = draft_is(d, i, "&");
+	int rank;
 
 	i += address;
-	*param = param_of(d, i);
-	poly_const(offset, 0);
-	if (*param < 0 || !d->param[*param].is_array)
-		*param = -1;
-	for (int k = d->nr_locals - 1; k >= 0 && *param < 0; k--) {
-		if (d->local[k].param < 0 ||
-		    !clex_same(&d->u->lex, d->local[k].name, i))
-			continue;
-		*param = d->local[k].param;
-		*offset = d->local[k].value;
-	}
-	if (*param < 0)
+	if (!find_base(d, i, a))
 		return false;
-	if (address) {
-		if (!is(d, i + 1, "[") || d->u->match[i + 1] + 1 != end)
-			return false;
-		parse(d, i + 2, end - 1, &more);
-	} else if (i + 1 == end) {
-		return true;
-	} else if (is(d, i + 1, "+")) {
-		parse(d, i + 2, end, &more);
+	rank = d->param[a->param].declared;
+	for (i++; draft_is(d, i, "[") && d->u->match[i] < end &&
+	     a->lead < KERNEL_MAX_RANK; i = d->u->match[i] + 1)
+		draft_parse(d, i + 1, d->u->match[i], &a->sub[a->lead++]);
+	if (address && a->lead) {
+		more = a->sub[--a->lead];
+	} else if (address) {
+		return false;
+	} else if (i == end) {
+		poly_const(&more, 0);
+	} else if (draft_is(d, i, "+")) {
+		draft_parse(d, i + 1, end, &more);
+		i = end;
 	} else {
 		return false;
 	}
-	poly_add(offset, &more);
+	if (address && a->lead && d->param[a->param].extent[0].bad)
+		return false;	/* it may go on in the next row */
+	if (i != end || a->lead >= (rank ? rank : 1))
+		return false;
+	poly_add(&a->offset, &more);
 	return true;
 }
 
 static bool is_integer_type(const struct draft *d, uint32_t i)
 {
-	return is(d, i, "int") || is(d, i, "long") || is(d, i, "size_t") ||
-	       is(d, i, "unsigned") || is(d, i, "ptrdiff_t");
+	static const char *const types[] = {
+		"int", "long", "size_t", "unsigned", "ptrdiff_t", "ssize_t",
+		"int32_t", "uint32_t", "int64_t", "uint64_t"
+	};
+
+	for (size_t k = 0; k < ARRAY_SIZE(types); k++)
+		if (draft_is(d, i, types[k]))
+			return true;
+	return false;
 }
 
-/* "(H-R+1)" */
-static void name_local(struct draft *d, int k)
+void draft_name_local(struct draft *d, int k)
 {
 	struct poly value = d->local[k].value;
 	struct buf text = BUF_INIT;
@@ -602,32 +507,67 @@ static void name_local(struct draft *d, int k)
 	buf_addch(&text, '(');
 	poly_print(&value, &d->names, &text);
 	buf_addch(&text, ')');
-	set_name(d, SYM_LOCAL + k, text.ptr);
+	draft_set_name(d, SYM_LOCAL + k, text.ptr);
 	buf_release(&text);
+}
+
+/* The end of the block that token i stands in. */
+static uint32_t block_end(const struct draft *d, uint32_t i)
+{
+	for (; i < d->f->end; i++) {
+		if (draft_is(d, i, "}"))
+			return i;
+		if (draft_is(d, i, ")"))
+			break;
+		if (d->u->match[i] != CNONE && d->u->match[i] > i)
+			i = d->u->match[i];
+	}
+	return d->f->end;
+}
+
+static bool local_pointer(struct draft *d, struct dlocal *l, uint32_t end)
+{
+	struct daddress a;
+	uint32_t at = CNONE;
+	int nr;
+
+	if (!draft_address(d, l->name + 2, end, &a) || a.lead)
+		return false;
+	l->param = a.param;
+	l->base = a.base;
+	l->value = a.offset;
+	nr = assignments(d, l->name, l->name + 1, l->end, &at);
+	l->walks = nr == 1 && walks_at(d, at);
+	if (nr && !l->walks)
+		d->param[a.param].moved = true;
+	return true;
 }
 
 /* A name with "=" behind it, in a declaration. */
 static void read_local(struct draft *d, uint32_t i, bool integer)
 {
 	struct dlocal *l = &d->local[d->nr_locals];
-	uint32_t end = find_in(d, i + 2, d->f->end, ";");
-	uint32_t comma = find_in(d, i + 2, d->f->end, ",");
+	uint32_t end = draft_find(d, i + 2, d->f->end, ";");
+	uint32_t comma = draft_find(d, i + 2, d->f->end, ",");
 
-	if (end == CNONE || d->nr_locals == DRAFT_MAX_LOCALS)
+	if (end == CNONE)
 		return;
+	if (d->nr_locals == DRAFT_MAX_LOCALS) {
+		d->crowded = true;
+		return;
+	}
 	end = comma < end ? comma : end;
-	l->name = i;
-	l->param = -1;
-	if (is(d, i - 1, "*") || is(d, i - 1, "restrict")) {
-		if (!read_address(d, i + 2, end, &l->param, &l->value))
+	*l = (struct dlocal){ .name = i, .base = CNONE,
+			      .param = DLOCAL_INTEGER,
+			      .end = block_end(d, i) };
+	if (draft_is(d, i - 1, "*") || draft_is(d, i - 1, "restrict")) {
+		if (!local_pointer(d, l, end))
 			return;
-		if (assignments(d, i) > 1)
-			d->param[l->param].moved = true;
 	} else if (integer) {
-		parse(d, i + 2, end, &l->value);
-		if (assignments(d, i) > 1)
+		draft_parse(d, i + 2, end, &l->value);
+		if (assignments(d, i, i + 1, l->end, NULL))
 			poly_bad(&l->value);
-		name_local(d, d->nr_locals);
+		draft_name_local(d, d->nr_locals);
 	} else {
 		return;
 	}
@@ -640,14 +580,28 @@ static void read_local_array(struct draft *d, uint32_t i)
 	struct dlocal *l = &d->local[d->nr_locals];
 
 	if (d->nr_locals == DRAFT_MAX_LOCALS ||
-	    !is(d, d->u->match[i + 1] + 1, ";"))
+	    !draft_is(d, d->u->match[i + 1] + 1, ";"))
 		return;
-	parse(d, i + 2, d->u->match[i + 1], &l->value);
+	*l = (struct dlocal){ .name = i, .base = CNONE,
+			      .param = DLOCAL_ARRAY,
+			      .end = block_end(d, i) };
+	draft_parse(d, i + 2, d->u->match[i + 1], &l->value);
 	if (l->value.bad || poly_degree(&l->value) || !l->value.nr)
 		return;
-	l->name = i;
-	l->param = -2;
 	d->nr_locals++;
+}
+
+static void read_name(struct draft *d, uint32_t i, bool integer)
+{
+	bool typed = draft_is_word(d, i - 1) ||
+		     (draft_is(d, i - 1, "*") && draft_is_word(d, i - 2));
+
+	if (draft_is(d, i + 1, "=") &&
+	    (typed || (integer && draft_is(d, i - 1, ","))))
+		read_local(d, i, integer);
+	else if (draft_is(d, i + 1, "[") && draft_is_word(d, i - 1) &&
+		 !draft_is(d, i - 1, "return") && !draft_is(d, i - 1, "else"))
+		read_local_array(d, i);
 }
 
 /* One that is in order of the tokens, so that names are known when used. */
@@ -660,189 +614,108 @@ static void read_loops_and_locals(struct draft *d)
 	for (uint32_t i = d->f->body + 1; i < d->f->end; i++) {
 		while (next < d->loops.nr && d->loops.v[next].kw < i)
 			next++;
-		if (next < d->loops.nr && d->loops.v[next].kw == i &&
-		    d->nr_loops < DRAFT_MAX_LOOPS) {
-			read_loop(d, &d->loops.v[next++]);
+		if (next < d->loops.nr && d->loops.v[next].kw == i) {
+			if (d->nr_loops < DRAFT_MAX_LOOPS)
+				read_for(d, &d->loops.v[next]);
+			else
+				d->crowded = true;
+			next++;
 			i = d->u->match[i + 1];
+			integer = false;
 			continue;
 		}
-		if (is(d, i, ";") || is(d, i, "{") || is(d, i, "}"))
+		if (draft_is(d, i, "while") && draft_is(d, i + 1, "(") &&
+		    !draft_is(d, d->u->match[i + 1] + 1, ";"))
+			read_while(d, i);
+		if (draft_is(d, i, ";") || draft_is(d, i, "{") ||
+		    draft_is(d, i, "}"))
 			integer = false;
 		else if (is_integer_type(d, i))
 			integer = true;
-		if (!is_word(d, i))
-			continue;
-		if (is(d, i + 1, "=") &&
-		    (is_word(d, i - 1) || is(d, i - 1, "*") ||
-		     (integer && is(d, i - 1, ","))))
-			read_local(d, i, integer);
-		else if (is(d, i + 1, "[") && is_word(d, i - 1) &&
-			 !is(d, i - 1, "return"))
-			read_local_array(d, i);
+		if (draft_is_word(d, i))
+			read_name(d, i, integer);
 	}
 }
 
-/* ---- accesses ---- */
+/* ---- scopes ---- */
 
-/* The token after the last bracket of "x[a][b]", whose name is at i. */
-static uint32_t read_brackets(struct draft *d, uint32_t i, struct daccess *a,
-			      const struct poly *offset)
+static bool has_jump(const struct draft *d, uint32_t first, uint32_t last)
 {
-	uint32_t at = i + 1;
+	for (uint32_t i = first; i <= last; i++)
+		if (draft_is(d, i, "break") || draft_is(d, i, "continue") ||
+		    draft_is(d, i, "goto") || draft_is(d, i, "return"))
+			return true;
+	return false;
+}
 
-	for (a->nr = 0; is(d, at, "[") && a->nr < KERNEL_MAX_RANK; a->nr++) {
-		parse(d, at + 1, d->u->match[at], &a->sub[a->nr]);
-		at = d->u->match[at] + 1;
+static void add_scope(struct draft *d, uint32_t first, int loop)
+{
+	struct dscope *s = &d->scope[d->nr_scopes];
+	uint32_t last = cunit_statement_end(d->u, first);
+
+	if (last == CNONE || d->nr_scopes == DRAFT_MAX_SCOPES) {
+		d->crowded = true;
+		return;
 	}
-	if (a->nr)
-		poly_add(&a->sub[0], offset);
-	return at;
+	*s = (struct dscope){ .outer = -1, .loop = loop, .first = first,
+			      .last = last,
+			      .jumps = has_jump(d, first, last) };
+	for (int k = 0; k < d->nr_scopes; k++)
+		if (d->scope[k].first <= first && d->scope[k].last >= last)
+			s->outer = k;
+	d->nr_scopes++;
 }
 
-static void note_use(struct draft *d, int param, uint32_t before,
-		     uint32_t after)
+static void read_scopes(struct draft *d)
 {
-	struct dparam *p = &d->param[param];
-	bool assigns = is(d, after, "=");
-	bool both = is(d, after, "+=") || is(d, after, "-=") ||
-		    is(d, after, "*=") || is(d, after, "/=") ||
-		    is(d, after, "++") || is(d, after, "--") ||
-		    is(d, before, "++") || is(d, before, "--") ||
-		    is(d, after, "|=") || is(d, after, "^=") ||
-		    is(d, after, "&=");
-
-	if (!p->is_read && !p->is_written)
-		p->first_is_write = assigns;
-	p->is_written = p->is_written || assigns || both;
-	p->is_read = p->is_read || !assigns;
-}
-
-/* Something like x[e] at token i. */
-static void read_access(struct draft *d, uint32_t i, int param,
-			const struct poly *offset)
-{
-	struct daccess a = { .param = param };
-	uint32_t after = read_brackets(d, i, &a, offset);
-
-	note_use(d, param, i - 1, after);
-	if (d->nr_accesses == DRAFT_MAX_ACCESSES)
-		return;
-	d->access[d->nr_accesses++] = a;
-}
-
-/* A use of a local array of fixed size limits what its subscript may be. */
-static void read_limit(struct draft *d, uint32_t i, const struct dlocal *l)
-{
-	struct dlimit *m = &d->limit[d->nr_limits];
-
-	if (d->nr_limits == DRAFT_MAX_LOCALS || l->name == i)
-		return;
-	parse(d, i + 2, d->u->match[i + 1], &m->need);
-	if (m->need.bad || !draft_greatest(d, &m->need))
-		return;
-	poly_add_const(&m->need, 1);
-	m->have = l->value.t[0].coef;
-	for (int k = 0; k < d->nr_limits; k++)
-		if (poly_eq(&d->limit[k].need, &m->need))
-			return;
-	if (poly_degree(&m->need))
-		d->nr_limits++;
-}
-
-static void read_accesses(struct draft *d)
-{
-	struct poly none;
-
-	poly_const(&none, 0);
-	d->access = xcalloc(DRAFT_MAX_ACCESSES, sizeof(*d->access));
 	for (uint32_t i = d->f->body + 1; i < d->f->end; i++) {
-		int param = param_of(d, i);
-		const struct dlocal *l = NULL;
+		bool paren = draft_is(d, i + 1, "(");
+		int loop = -1;
 
-		if (!is_word(d, i) || is(d, i - 1, ".") || is(d, i - 1, "->"))
+		if (draft_is(d, i, "else")) {
+			add_scope(d, i + 1, -1);
 			continue;
-		for (int k = 0; k < d->nr_locals; k++)
-			if (d->local[k].param != -1 && d->local[k].name <= i &&
-			    clex_same(&d->u->lex, d->local[k].name, i))
-				l = &d->local[k];
-		if (l && l->param == -2) {
-			if (is(d, i + 1, "["))
-				read_limit(d, i, l);
-		} else if (l) {
-			if (is(d, i + 1, "["))
-				read_access(d, i, l->param, &l->value);
-			else if (l->name != i)
-				d->param[l->param].moved = true;
-		} else if (param >= 0 && d->param[param].is_array) {
-			if (is(d, i + 1, "["))
-				read_access(d, i, param, &none);
-			else if (!is(d, i - 1, "=") && !is(d, i - 1, "&"))
-				d->param[param].moved = true;
 		}
+		if (!paren ||
+		    (!draft_is(d, i, "for") && !draft_is(d, i, "if") &&
+		     !draft_is(d, i, "while") && !draft_is(d, i, "switch")))
+			continue;
+		if (draft_is(d, i, "while") &&
+		    draft_is(d, d->u->match[i + 1] + 1, ";"))
+			continue;
+		for (int k = 0; k < d->nr_loops; k++)
+			if (d->loop[k].c.kw == i)
+				loop = k;
+		add_scope(d, d->u->match[i + 1] + 1, loop);
 	}
 }
+
+/* ---- all of it ---- */
 
 /* The brackets of "x[][K]". */
 static void read_declared(struct draft *d, struct dparam *p)
 {
 	uint32_t at = p->c->kind == CPARAM_ARRAY ? p->c->mark : CNONE;
 
-	for (; at != CNONE && is(d, at, "["); at = d->u->match[at] + 1) {
+	/* "(*x)[K]" is "x[][K]". */
+	if (p->c->kind == CPARAM_POINTER && draft_is(d, p->c->name + 1, ")") &&
+	    draft_is(d, p->c->name + 2, "[")) {
+		at = p->c->name + 2;
+		poly_bad(&p->extent[p->declared++]);
+	}
+	for (; at != CNONE && draft_is(d, at, "["); at = d->u->match[at] + 1) {
 		uint32_t first = at + 1, end = d->u->match[at];
 
 		while (first < end &&
-		       (is(d, first, "restrict") || is(d, first, "static") ||
-			is(d, first, "const") || is(d, first, "__restrict")))
+		       (draft_is(d, first, "restrict") ||
+			draft_is(d, first, "__restrict") ||
+			draft_is(d, first, "static") ||
+			draft_is(d, first, "const")))
 			first++;
 		if (p->declared == KERNEL_MAX_RANK)
 			break;
-		parse(d, first, end, &p->extent[p->declared++]);
+		draft_parse(d, first, end, &p->extent[p->declared++]);
 	}
-}
-
-void draft_expand(const struct draft *d, struct poly *p)
-{
-	for (int k = d->nr_locals - 1; k >= 0; k--)
-		if (d->local[k].param == -1)
-			poly_put(p, (uint16_t)(SYM_LOCAL + k),
-				 &d->local[k].value);
-}
-
-void draft_values(const struct draft *d, double values[SYM_NR])
-{
-	for (int k = d->nr_params; k < SYM_NR; k++)
-		values[k] = 0;
-	for (int k = 0; k < d->nr_locals; k++)
-		if (d->local[k].param == -1 && !d->local[k].value.bad)
-			values[SYM_LOCAL + k] =
-				poly_eval(&d->local[k].value, values);
-}
-
-bool draft_greatest(const struct draft *d, struct poly *p)
-{
-	for (int k = d->nr_loops - 1; k >= 0; k--) {
-		uint16_t sym = (uint16_t)(SYM_LOOP + k);
-		struct poly coef, rest, value = d->loop[k].hi;
-		int up = 0, down = 0;
-
-		if (!poly_has(p, sym))
-			continue;
-		poly_split(p, sym, &coef, &rest);
-		for (int i = 0; i < coef.nr; i++) {
-			up += coef.t[i].coef > 0;
-			down += coef.t[i].coef < 0;
-		}
-		if (coef.bad || (up && down))
-			return false;
-		if (down)
-			value = d->loop[k].lo;
-		else
-			poly_add_const(&value, -1);
-		if (value.bad)
-			return false;
-		poly_put(p, sym, &value);
-	}
-	return !p->bad;
 }
 
 int draft_read(struct draft *d, struct err *err)
@@ -853,14 +726,16 @@ int draft_read(struct draft *d, struct err *err)
 		return err_set(err, ERR_FORMAT, "the entry cannot be read: %s",
 			       d->f->problem);
 	rc = read_params(d, err);
-	if (!rc)
+	if (!rc && !d->caller)
 		rc = read_return(d, err);
 	if (rc)
 		return rc;
-	read_loops_and_locals(d);
-	read_accesses(d);
+	read_changes(d);
 	for (int k = 0; k < d->nr_params; k++)
 		read_declared(d, &d->param[k]);
+	read_loops_and_locals(d);
+	read_scopes(d);
+	draft_walk(d);
 	return 0;
 }
 
@@ -870,6 +745,7 @@ void draft_release(struct draft *d)
 		free(d->param[k].name);
 	free(d->param);
 	free(d->access);
+	free(d->seen);
 	cloops_release(&d->loops);
 	strv_release(&d->names);
 }

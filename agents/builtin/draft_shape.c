@@ -16,11 +16,98 @@ struct guess {
 	struct poly ld;
 };
 
+void draft_expand(const struct draft *d, struct poly *p)
+{
+	for (int k = d->nr_locals - 1; k >= 0; k--)
+		if (d->local[k].param == DLOCAL_INTEGER)
+			poly_put(p, (uint16_t)(SYM_LOCAL + k),
+				 &d->local[k].value);
+}
+
+void draft_values(const struct draft *d, double values[SYM_NR])
+{
+	for (int k = d->nr_params; k < SYM_NR; k++)
+		values[k] = 0;
+	for (int k = 0; k < d->nr_locals; k++)
+		if (d->local[k].param == DLOCAL_INTEGER &&
+		    !d->local[k].value.bad)
+			values[SYM_LOCAL + k] =
+				poly_eval(&d->local[k].value, values);
+}
+
+/* A symbol makes a loop shorter, as R does in "p < H - R + 1". */
+static bool shortens(const struct draft *d, uint16_t sym)
+{
+	for (int k = 0; k < d->nr_loops; k++) {
+		struct poly rounds = d->loop[k].hi;
+
+		poly_sub(&rounds, &d->loop[k].lo);
+		draft_expand(d, &rounds);
+		for (int i = 0; i < rounds.nr; i++) {
+			const struct term *t = &rounds.t[i];
+
+			for (int j = 0; j < t->nr && t->coef < 0; j++)
+				if (t->sym[j] == sym)
+					return true;
+		}
+	}
+	return false;
+}
+
 void draft_sample(const struct draft *d, double values[SYM_NR])
 {
 	for (int k = 0; k < d->nr_params; k++)
-		values[k] = 1009 + 64 * k;
+		values[k] = shortens(d, (uint16_t)k) ? 3 + k : 1009 + 64 * k;
 	draft_values(d, values);
+}
+
+/* The greatest or the least value over all loops; false if it is unknown. */
+static bool put_ends(const struct draft *d, struct poly *p, bool least)
+{
+	for (int k = d->nr_loops - 1; k >= 0; k--) {
+		uint16_t sym = (uint16_t)(SYM_LOOP + k);
+		struct poly coef, rest, value = d->loop[k].hi;
+		int up = 0, down = 0;
+
+		if (!poly_has(p, sym))
+			continue;
+		poly_split(p, sym, &coef, &rest);
+		for (int i = 0; i < coef.nr; i++) {
+			up += coef.t[i].coef > 0;
+			down += coef.t[i].coef < 0;
+		}
+		if (coef.bad || (up && down))
+			return false;
+		if (least ? up : down)
+			value = d->loop[k].lo;
+		else
+			poly_add_const(&value, -1);
+		if (value.bad)
+			return false;
+		poly_put(p, sym, &value);
+	}
+	return !p->bad;
+}
+
+bool draft_greatest(const struct draft *d, struct poly *p)
+{
+	return put_ends(d, p, false);
+}
+
+bool draft_least(const struct draft *d, struct poly *p)
+{
+	return put_ends(d, p, true);
+}
+
+bool draft_has_loops(const struct draft *d, const struct poly *value)
+{
+	struct poly p = *value;
+
+	draft_expand(d, &p);
+	for (int k = 0; k < d->nr_loops; k++)
+		if (poly_has(&p, (uint16_t)(SYM_LOOP + k)))
+			return true;
+	return false;
 }
 
 /* The length of an array whose greatest subscript this is. */
@@ -180,6 +267,29 @@ static bool guess_extents(const struct draft *d, const struct poly *p,
 	return true;
 }
 
+/* "i * (2 * k + 1) + j" with j < 2 * k + 1 */
+static bool guess_rows(const struct draft *d, const struct poly *p,
+		       struct guess *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->rank = 2;
+	for (int k = 0; k < d->nr_loops; k++) {
+		struct poly coef, rest, var;
+
+		poly_split(p, (uint16_t)(SYM_LOOP + k), &coef, &rest);
+		poly_sym(&var, (uint16_t)(SYM_LOOP + k));
+		if (coef.bad || coef.nr < 2 || !length_of(d, &rest, &rest) ||
+		    !same_value(d, &coef, &rest) ||
+		    !length_of(d, &var, &out->extent[0]))
+			continue;
+		out->extent[1] = rest;
+		draft_expand(d, &out->extent[0]);
+		draft_expand(d, &out->extent[1]);
+		return true;
+	}
+	return false;
+}
+
 static double elements(const struct guess *g, const double *values)
 {
 	double product = 1;
@@ -190,6 +300,37 @@ static double elements(const struct guess *g, const double *values)
 		product *= poly_eval(&g->ld, values) /
 			   poly_eval(&g->extent[g->rank - 1], values);
 	return product;
+}
+
+/* The extents hold what the subscript reaches, and rows do not overlap. */
+static bool holds_all(const struct draft *d, const struct guess *g,
+		      const struct poly *p, const double *values)
+{
+	struct poly length;
+
+	if (g->has_ld)
+		for (int i = 0; i < g->ld.nr; i++)
+			for (int k = 0; k < g->ld.t[i].nr; k++)
+				if (poly_has(&g->extent[g->rank - 1],
+					     g->ld.t[i].sym[k]))
+					return false;
+	return g->has_ld || !length_of(d, p, &length) ||
+	       elements(g, values) > poly_eval(&length, values) - 0.5;
+}
+
+/* The best form of an extent; false if there is none. */
+static bool guess_one(const struct draft *d, const struct poly *p,
+		      const double *values, struct guess *g)
+{
+	if (p->bad)
+		return false;
+	if (guess_extents(d, p, g) && holds_all(d, g, p, values))
+		return true;
+	if (guess_rows(d, p, g))
+		return true;
+	memset(g, 0, sizeof(*g));
+	g->rank = 1;
+	return length_of(d, p, &g->extent[0]);
 }
 
 static void keep(const struct draft *d, struct dparam *p,
@@ -238,14 +379,12 @@ static void flat_extents(struct draft *d, int n, const double *values)
 
 	for (int i = 0; i < d->nr_accesses; i++) {
 		const struct daccess *a = &d->access[i];
-		struct guess g = { .rank = 1 };
+		struct guess g;
 		double reach;
 
 		if (a->param != n)
 			continue;
-		if (a->nr != 1 || a->sub[0].bad ||
-		    (!guess_extents(d, &a->sub[0], &g) &&
-		     !length_of(d, &a->sub[0], &g.extent[0]))) {
+		if (a->nr != 1 || !guess_one(d, &a->sub[0], values, &g)) {
 			sure = false;
 			continue;
 		}

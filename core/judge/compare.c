@@ -239,7 +239,7 @@ void mismatch_text(struct buf *out, const struct mismatch *m,
 {
 	if (m->rule == RULE_RMS)
 		buf_addf(out, "rms error %.3g is over the limit %.3g that the "
-			 "reference's own error sets; worst: ", m->err,
+			 "errors of reference and root set; worst: ", m->err,
 			 m->limit);
 	element_text(out, k, arg, s, m->elem);
 	buf_addf(out, " is %.9g, should be %.9g", m->got, m->want);

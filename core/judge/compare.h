@@ -3,7 +3,7 @@
  * 8 times the largest error of the reference itself where that is more (a
  * tolerance that the reference can't keep would refuse every honest kernel),
  * written so that NaN fails; the rms error at most 4 times the reference's
- * own plus one unit roundoff (wider where there are few elements, since both
+ * own, or the root's where that is more, plus one unit roundoff (wider where there are few elements, since both
  * are then mostly luck); integers exact; NaN and Inf where the reference
  * has them.
  */
@@ -17,8 +17,9 @@ struct want {
 	const double *value;	/* floats: the oracle's, with the reference's
 				 * NaN and Inf; padding of rows included */
 	const void *exact;	/* integers: in their type */
-	double ref_rms;		/* error of the reference against the oracle;
-				 * negative: no rms rule (native oracle) */
+	double ref_rms;		/* error of the reference against the oracle,
+				 * or of the root where that is more; negative:
+				 * no rms rule (native oracle) */
 	double ref_max;		/* its largest error; 0: native oracle */
 	double rms;		/* of the finite values */
 };

@@ -335,6 +335,11 @@ static int fill_file(const struct fill *f, const char *aux, struct err *err)
 	path = xasprintf("%s/%s", aux, f->arg->input.path);
 	ret = buf_read_file(&b, path, want > (1u << 30) ? want : 1u << 30, err);
 	free(path);
+	/* The section's fault, and the name as it stands there. */
+	if (ret == ERR_NOTFOUND)
+		ret = err_set(err, ERR_FORMAT, "argument '%s': there is no "
+			      "input file '%s'", f->arg->name,
+			      f->arg->input.path);
 	if (!ret && !b.len)
 		ret = err_set(err, ERR_FORMAT, "the input file '%s' is empty",
 			      f->arg->input.path);

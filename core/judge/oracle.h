@@ -4,7 +4,9 @@
  * double), from a double version that the section names ("given"), or, where
  * neither can be, the reference as it stands ("native").  The native
  * reference runs beside it: its NaN and Inf are the ones expected, and its
- * error sets the limit for the rms rule.
+ * error sets the limit for the rms rule.  A reference that is not the root
+ * may be more exact than what its user runs today (sums in double): then the
+ * root runs on each set, too, and the larger of both errors sets the limit.
  */
 #ifndef CORE_JUDGE_ORACLE_H
 #define CORE_JUDGE_ORACLE_H
@@ -21,6 +23,7 @@ struct oracle {
 	enum oracle_kind kind;
 	char *native_so, *double_so;	/* double_so: NULL for native */
 	char *why;			/* why not auto, or NULL */
+	const char *root_so;		/* set by oracle_use_root() */
 	struct worker_limits limits;
 };
 
@@ -40,7 +43,7 @@ struct set {
 
 const char *oracle_name(enum oracle_kind kind);
 /*
- * Builds in work.  ERR_FORMAT when the reference does not compile.  The
+ * Builds in work.  ERR_FORMAT when the reference does not build.  The
  * caller sets limits.cpu when it changes.
  */
 int oracle_open(struct oracle *o, const struct kernel *k, const char *aux,
@@ -55,6 +58,16 @@ int oracle_build_func(const struct kernel *k, const struct func_ref *f,
 		      const char *aux, const char *so,
 		      const struct strv *flags, bool sandbox_none,
 		      struct build_result *out, struct err *err);
+/* The error of one that was not built: "baseline ref.c:sum does not build:
+ * ...".  ERR_FORMAT. */
+int oracle_func_failed(const struct kernel *k, const struct func_ref *f,
+		       const char *key, const struct build_result *res,
+		       struct err *err);
+/*
+ * The root's artefact, borrowed: run on each set from now on where the
+ * reference is another function, else left alone.
+ */
+void oracle_use_root(struct oracle *o, const char *so);
 /* Falls back to the native reference, with the reason. */
 void oracle_make_native(struct oracle *o, const char *why);
 /*
@@ -72,7 +85,7 @@ void set_free(struct set *set);
  * Makes the inputs of the sets and answers them.  ERR_FORMAT: the reference
  * itself fails at this shape, and the message says how.  An automatic oracle
  * that disagrees is given up for the native one first.  *call_ns, when not
- * NULL: mean time of the oracle and the native reference a set.
+ * NULL: mean time of the oracle, the native reference and the root a set.
  */
 int oracle_answer(struct oracle *o, const struct shape *s,
 		  struct set *const *sets, int nr, double *call_ns,

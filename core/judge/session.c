@@ -221,9 +221,7 @@ static int build_func(struct session *s, const struct func_ref *f,
 	ret = oracle_build_func(s->kernel, f, s->cfg.aux, *so, NULL,
 				s->cfg.sandbox_none, &res, err);
 	if (!ret && res.verdict != V_NONE)
-		ret = err_set(err, ERR_FORMAT,
-			      "the %s '%s' does not compile: %s", what,
-			      f->path, res.error ? res.error : "");
+		ret = oracle_func_failed(s->kernel, f, what, &res, err);
 	build_result_release(&res);
 	return ret;
 }
@@ -836,6 +834,7 @@ static int open_steps(struct session *s, struct err *err)
 			  s->cfg.sandbox_none, err);
 	if (ret)
 		return ret;
+	oracle_use_root(&s->oracle, s->art[0].so);
 	session_lock(s);
 	ret = prepare_answers(s, err);
 	if (!ret)

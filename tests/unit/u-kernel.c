@@ -389,7 +389,7 @@ static void wrong_values(void)
 		{ HEAD OUT "scratch = 1M mmap\n", "wanted a size" },
 		{ HEAD OUT "scratch = M\n", "wanted a size" },
 		{ HEAD OUT "scratch = 99999999999999999999\n", "a size" },
-		{ HEAD OUT "deny = Vw\n", "names of strategies" },
+		{ HEAD OUT "deny = Vw\n", "no such strategy" },
 		{ HEAD OUT "threads = 0\n", "wanted 1 to 256" },
 		{ HEAD OUT "threads = 257\n", "wanted 1 to 256" },
 		{ HEAD OUT "cache = warm\n", "'hot', 'llc' or 'cold'" },

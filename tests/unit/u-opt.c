@@ -122,24 +122,24 @@ static void bad(const char *text, const char *const *words)
 
 static void refused(void)
 {
-	BAD("unknown option `foo'", "--foo");
-	BAD("unknown option `foo'", "--foo=1");
-	BAD("unknown switch `x'", "-x");
-	BAD("unknown switch `x'", "-vx");
+	BAD("unknown option 'foo'", "--foo");
+	BAD("unknown option 'foo'", "--foo=1");
+	BAD("unknown switch 'x'", "-x");
+	BAD("unknown switch 'x'", "-vx");
 	BAD("ambiguous option: no-", "--no-");
-	BAD("option `json' takes no value", "--json=1");
-	BAD("option `count' requires a value", "--count");
-	BAD("option `policy' requires a value", "-p");
-	BAD("option `count' expects a whole number, not '3x'", "-n", "3x");
-	BAD("option `count' expects a whole number, not ''", "--count=");
-	BAD("option `count' expects a whole number, not ' 3'", "-n", " 3");
-	BAD("option `count' is '0', but must be between 1 and 100", "-n", "0");
-	BAD("option `count' is '101'", "-n", "101");
-	BAD("option `count' is '99999999999999999999'", "-n",
+	BAD("option 'json' takes no value", "--json=1");
+	BAD("option 'count' requires a value", "--count");
+	BAD("option 'policy' requires a value", "-p");
+	BAD("option 'count' expects a whole number, not '3x'", "-n", "3x");
+	BAD("option 'count' expects a whole number, not ''", "--count=");
+	BAD("option 'count' expects a whole number, not ' 3'", "-n", " 3");
+	BAD("option 'count' is '0', but must be between 1 and 100", "-n", "0");
+	BAD("option 'count' is '101'", "-n", "101");
+	BAD("option 'count' is '99999999999999999999'", "-n",
 	    "99999999999999999999");
-	BAD("option `keep' expects a number, not 'nan'", "--keep", "nan");
-	BAD("option `keep' expects a number, not '1,5'", "--keep", "1,5");
-	BAD("option `time': '-5' is not a time", "-t", "-5");
+	BAD("option 'keep' expects a number, not 'nan'", "--keep", "nan");
+	BAD("option 'keep' expects a number, not '1,5'", "--keep", "1,5");
+	BAD("option 'time': '-5' is not a time", "-t", "-5");
 }
 
 static void times(void)
