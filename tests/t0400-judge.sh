@@ -255,11 +255,15 @@ test_that 'what else the section names is told by its key when it fails' '
 '
 
 test_that 'an input comes from a file, which must be there' '
-	section=$(printf %s "$SECTION" | sed "s/cc = gcc/input = x file(data\/x.bin)\\\\ncc = gcc/") &&
-	setup "$section" && judge && has "\"ok\":false" out &&
+	setup "${SECTION}input = x file(data/x.bin)\nmath = finite\n" &&
+	judge && has "\"ok\":false" out &&
 	has "\"error\":\"argument '\''x'\'': there is no input file '\''data/x.bin'\''\"" out &&
-	mkdir aux/data && printf 0123456789abcdef >aux/data/x.bin &&
-	rm -rf work && mkdir work && judge && has "\"ok\":true" out
+	mkdir aux/data && rm -rf work && mkdir work &&
+	: "1 and 2 by turns, so that a sum of squares needs no input" &&
+	printf "\000\000\200?\000\000\000@" >aux/data/x.bin &&
+	bad k1 11 "s/s += .*;/s += (i * N + j) % 2 ? 4 : 1;/" &&
+	judge && has "\"ok\":true" out &&
+	done_line 11 && has "\"verdict\":\"same\"" reply
 '
 
 test_that 'and one that writes out of bounds' '

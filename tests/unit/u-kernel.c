@@ -478,10 +478,11 @@ static void wrong_shapes(void)
 		{ HEAD DIMS "arg = in f32 x[M-3]\n" TIME, "extent 'M-3' of "
 		  "argument 'x' would be 0" },
 		{ HEAD DIMS "arg = in f32 x[M*M*M*M*M*M]\n"
-		  "time = M=2147483647 N=1\n", "64 bits" },
+		  "time = M=100000000 N=1\n", "64 bits" },
+		{ HEAD DIMS "time = M=2147483647 N=1\n", "over 2048 MiB" },
 		{ HEAD DIMS "arg = in f32 x[M][N] ld(M)\n" TIME, "ld 'M' of "
 		  "argument 'x' would be 3, less than" },
-		{ HEAD DIMS "flops = M*M*M*M*M\ntime = M=2147483647 N=1\n",
+		{ HEAD DIMS "flops = M*M*M*M*M\ntime = M=100000000 N=1\n",
 		  "64 bits" },
 		{ HEAD "arg = out f32 y[0]\n", "kernel 'a': extent '0'" },
 	};
