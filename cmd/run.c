@@ -20,6 +20,7 @@ void run_result_release(struct run_result *r)
 {
 	free(r->kernel);
 	free(r->search);
+	free(r->root.shape);
 	record_release(&r->best);
 }
 
@@ -211,6 +212,8 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		free(device);
 		return ret;
 	}
+	out->root = t->judge[0]->info.shape[0];
+	out->root.shape = xstrdup(out->root.shape);
 	tell_unfit(t, run.proposer);
 	ret = store_claim(s, err);
 	if (ret) {
@@ -289,12 +292,24 @@ static void add_row(struct table *t, const struct run_result *r,
 
 static void add_none(struct table *t, const struct run_result *r)
 {
-	static const char *const dash[] = { "-", "-", "-", "-", "-", "-", "-",
-					    "-", "none confirmed" };
+	struct buf time = BUF_INIT, rate = BUF_INIT;
 
+	fmt_time(&time, r->root.time_ns);
+	fmt_rate(&rate, &r->root);
 	table_cell(t, "%s", r->kernel);
-	for (size_t i = 0; i < ARRAY_SIZE(dash); i++)
-		table_cell(t, "%s", dash[i]);
+	table_cell(t, "%s", r->root.shape ? r->root.shape : "");
+	table_cell(t, "%s", time.ptr);
+	table_cell(t, "-");
+	table_cell(t, "%s", rate.ptr);
+	if (isnan(r->root.roof))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.0f %%", r->root.roof * 100);
+	for (int i = 0; i < 3; i++)
+		table_cell(t, "-");
+	table_cell(t, "none confirmed");
+	buf_release(&time);
+	buf_release(&rate);
 	table_cell(t, "%u", r->made);
 	table_cell(t, "%.0f", r->elapsed_s);
 }

@@ -15,6 +15,7 @@ struct run_result {			/* a line of the final table */
 	char *kernel, *search;
 	struct record best;		/* the champion's, with shapes */
 	bool has_best;
+	struct shape_result root;	/* of the first timed shape */
 	struct oid node;
 	uint32_t made, nodes;
 	double elapsed_s;

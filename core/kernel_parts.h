@@ -25,6 +25,21 @@ bool kernel_integer(const char *s, int64_t max, int64_t *out);
 /* Splits at blanks. */
 void kernel_words(struct strv *out, const char *s);
 
+/* ---- the keys of a section (kernel_keys.c) ---- */
+
+/* What must be known before a key can be read, in this order. */
+enum kernel_phase { PHASE_DIMS, PHASE_ARGS, PHASE_REST, PHASE_SHAPES, PHASE_END };
+
+struct kernel_key {
+	const char *name;
+	enum kernel_phase phase;
+	bool many;		/* may be given more than once */
+	bool path;		/* blanks in the value are kept */
+	int (*set)(struct kernel_parse *p, const char *value);
+};
+#define KERNEL_NR_KEYS 26
+extern const struct kernel_key kernel_keys[KERNEL_NR_KEYS];
+
 /* The value of an `arg` key: first all dims, then all arguments. */
 int kernel_parse_dim(struct kernel_parse *p, const char *value);
 int kernel_parse_arg(struct kernel_parse *p, const char *value);

@@ -158,8 +158,8 @@ static int replay(struct state *st, const char *recipe, size_t len,
 	}
 	a->p.recipe = text;
 	a->p.strategy = xstrdup("replay");
-	a->p.subject = xasprintf("%.40s: replay an earlier recipe",
-				 run->kernel->name);
+	a->p.subject = xasprintf("%.24s: replay %.38s", run->kernel->name,
+				 text);
 	buf_addf(&a->p.plan, "### replay an earlier recipe\n\nIt was among the "
 		 "best of an earlier search of this kernel, with another root "
 		 "or section.\n\nExpected: about what it gave there.\n"

@@ -1,5 +1,5 @@
 /* needs: core/dtype.c core/expr.c core/ini.c core/kernel.c core/kernel_arg.c
- * core/kernel_flags.c core/kernel_shape.c core/sha1.c core/source.c */
+ * core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/sha1.c core/source.c */
 /*
  * `.maxkernel`, any bytes.  What is accepted must be whole: its normal text
  * reads back as itself, its shapes are legal and have sizes.

@@ -6,7 +6,7 @@
 	agents/builtin/strategy.c agents/builtin/tunables.c
 	agents/builtin/vecmath.c agents/builtin/vectext.c agents/builtin/vw.c
 	core/proposer.c core/rng.c core/source.c core/sha1.c core/kernel.c
-	core/kernel_arg.c core/kernel_flags.c core/kernel_shape.c core/ini.c
+	core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/ini.c
 	core/expr.c core/dtype.c */
 /*
  * rewrite <.maxkernel> <kernel> <file> <recipe>: prints the file, which

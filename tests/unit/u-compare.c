@@ -1,4 +1,4 @@
-/* needs: core/judge/compare.c core/judge/inputs.c core/judge/philox.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_shape.c core/ini.c core/expr.c core/dtype.c core/source.c core/oid.c core/sha1.c */
+/* needs: core/judge/compare.c core/judge/inputs.c core/judge/philox.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/ini.c core/expr.c core/dtype.c core/source.c core/oid.c core/sha1.c */
 #include "core/judge/compare.h"
 
 #include "tests/unit/tap.h"

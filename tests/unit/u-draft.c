@@ -3,7 +3,7 @@
 	agents/builtin/draft_use.c agents/builtin/draft_walk.c
 	agents/builtin/poly.c agents/builtin/clex.c agents/builtin/cfunc.c
 	core/oid.c core/source.c core/sha1.c core/kernel.c core/kernel_arg.c
-	core/kernel_flags.c core/kernel_shape.c core/ini.c core/expr.c
+	core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/ini.c core/expr.c
 	core/dtype.c */
 #include "tests/unit/tap.h"
 

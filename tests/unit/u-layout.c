@@ -1,4 +1,4 @@
-/* needs: core/judge/layout.c core/judge/poison.c core/dtype.c core/expr.c core/ini.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_shape.c core/source.c core/oid.c core/sha1.c */
+/* needs: core/judge/layout.c core/judge/poison.c core/dtype.c core/expr.c core/ini.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/source.c core/oid.c core/sha1.c */
 #include <stdlib.h>
 
 #include "core/judge/ctl.h"
