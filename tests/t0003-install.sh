@@ -57,6 +57,16 @@ test_that 'the program looks for its helpers below the prefix' '
 	grep -aqF /opt/mk/share/git-maxkernel "$program"
 '
 
+test_that 'installed below a prefix, it measures with nothing else set' '
+	o=$SCRATCH/own && cp -a "$BUILD" "$o" && rm -rf "$o/tap" &&
+	eval "set -- ${CHECK_MAKE-}" &&
+	make -s -C "$TOP" "$@" O="$o" PREFIX="$SCRATCH/own-place" install &&
+	kernel_repo r && cd r &&
+	PATH=$SCRATCH/own-place/bin:$PATH env -u MAXKERNEL_EXEC_PATH -u MAXKERNEL_DATA \
+		git maxkernel measure --json >../out &&
+	has "\"correct\":true" ../out
+'
+
 test_that 'another prefix is built anew' '
 	make_ PREFIX=/opt/other "$SCRATCH/o/bin/git-maxkernel" &&
 	grep -aqF /opt/other/libexec "$SCRATCH/o/bin/git-maxkernel"
