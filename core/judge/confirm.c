@@ -1,10 +1,9 @@
+#include "core/judge/confirm.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/judge/line.h"
-#include "core/judge/session.h"
 #include "core/mem.h"
 
 #define ALPHA 0.01		/* head-to-head against the champion */
@@ -21,74 +20,6 @@
 #define FRESH_SETS 3
 #define GATE 0.98		/* no shape's speedup may lie below */
 #define ROOF_LIMIT 1.1
-#define HOLDOUTS 3
-#define HOLDOUT_LAUNCHES 3
-#define HOLDOUT_ROUNDS 5
-#define HOLDOUT_SLOW_NS 5e7	/* root calls over this: fewer shapes */
-#define MAX_HASHES 2000
-
-/* Who runs beside the candidate and the champion. */
-enum role { ROLE_ROOT, ROLE_BASELINE, ROLE_FLAGS, ROLE_RIVAL };
-
-struct extra {
-	enum role role;
-	const char *so;
-	double (*lr)[STATS_MAX_LAUNCHES];	/* by shape: over it */
-	double (*ns)[STATS_MAX_LAUNCHES];
-	int n;
-};
-
-struct holdout {
-	struct shape shape;
-	double flops, bytes;
-	double lr[HOLDOUT_LAUNCHES];		/* over the root */
-	double base_lr[HOLDOUT_LAUNCHES];	/* over the baseline */
-	double ns[HOLDOUT_LAUNCHES], base_ns[HOLDOUT_LAUNCHES];
-	int n;
-};
-
-struct confirmation {
-	struct session *s;
-	struct artefact *cand, *champ;
-	struct record *rec;
-	int want;		/* launches */
-	int n;
-	double score[STATS_MAX_LAUNCHES];
-	double (*lr)[STATS_MAX_LAUNCHES];	/* by shape: over the champion */
-	double (*single)[STATS_MAX_LAUNCHES];	/* from single calls */
-	double (*ns)[STATS_MAX_LAUNCHES];
-	double (*champ_ns)[STATS_MAX_LAUNCHES];
-	unsigned (*offset)[STATS_MAX_LAUNCHES];
-	struct extra extra[3 + KERNEL_MAX_RIVALS];
-	int nr_extra;
-	double extra_s, start_s;
-	struct holdout holdout[HOLDOUTS];
-	int nr_holdout;
-	double peak;
-};
-
-static void stop(struct confirmation *c, enum verdict v, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void stop(struct confirmation *c, enum verdict v, const char *fmt, ...)
-{
-	struct buf text = BUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	c->rec->verdict = v;
-	free(c->rec->error);
-	c->rec->error = buf_detach(&text);
-}
-
-static double expected_ns(const struct confirmation *c,
-			  const struct artefact *a, int shape)
-{
-	return a->ns[shape] > 0 ? a->ns[shape] :
-				  c->s->timed[shape].root_ns;
-}
 
 /* ---- preparation ---- */
 
@@ -124,8 +55,8 @@ static void choose_launches(struct confirmation *c)
 	int i;
 
 	for (i = 0; i < c->s->nr_timed; i++)
-		pair += (expected_ns(c, c->cand, i) +
-			 expected_ns(c, c->champ, i)) * 1e-9;
+		pair += (session_known_ns(c->s, c->cand, i) +
+			 session_known_ns(c->s, c->champ, i)) * 1e-9;
 	c->want = pair > 3 ? 5 : pair > 1 ? 8 : LAUNCHES;
 	if (pair < 0.05 && c->cand->lr > 0 && c->cand->lr < CLOSE_CALL)
 		c->want = 2 * LAUNCHES;
@@ -140,8 +71,8 @@ static int refresh_pools(struct confirmation *c, struct err *err)
 	session_say(s, "computing fresh inputs");
 	for (i = 0; !ret && i < s->nr_timed; i++) {
 		struct timed *t = &s->timed[i];
-		double ns = fmin(expected_ns(c, c->cand, i),
-				 expected_ns(c, c->champ, i));
+		double ns = fmin(session_known_ns(c->s, c->cand, i),
+				 session_known_ns(c->s, c->champ, i));
 		int n = 3 * launch_slots(s->kernel, ns, t->footprint);
 
 		/* Rings of fresh sets where the oracle is cheap. */
@@ -159,8 +90,8 @@ static int main_shape(struct confirmation *c, int shape, struct err *err)
 {
 	struct session *s = c->s;
 	struct timed *t = &s->timed[shape];
-	double a = expected_ns(c, c->cand, shape);
-	double b = expected_ns(c, c->champ, shape);
+	double a = session_known_ns(c->s, c->cand, shape);
+	double b = session_known_ns(c->s, c->champ, shape);
 	struct launch_arm arm[2];
 	struct launch l;
 	int ret;
@@ -176,10 +107,11 @@ static int main_shape(struct confirmation *c, int shape, struct err *err)
 	if (!ret)
 		ret = launch_run(&l, err);
 	if (!ret && arm[0].verdict != V_NONE) {
-		stop(c, arm[0].verdict, "%s", arm[0].why);
+		session_stop(c->rec, arm[0].verdict, "%s", arm[0].why);
 	} else if (!ret && (arm[1].verdict != V_NONE || !arm[0].nr)) {
-		stop(c, V_NO_VERDICT, "the champion failed beside it: %s",
-		     arm[1].why ? arm[1].why : "no time");
+		session_stop(c->rec, V_NO_VERDICT,
+			     "the champion failed beside it: %s",
+			     arm[1].why ? arm[1].why : "no time");
 	} else if (!ret) {
 		c->lr[shape][c->n] = launch_ratio(&arm[0], &arm[1]);
 		c->single[shape][c->n] = launch_single_ratio(&arm[0],
@@ -213,7 +145,7 @@ static int main_launch(struct confirmation *c, struct err *err)
 
 static double extras_sum_ns(const struct confirmation *c, int shape)
 {
-	double sum = expected_ns(c, c->cand, shape);
+	double sum = session_known_ns(c->s, c->cand, shape);
 	int k;
 
 	for (k = 0; k < c->nr_extra; k++) {
@@ -223,6 +155,12 @@ static double extras_sum_ns(const struct confirmation *c, int shape)
 			      c->s->timed[shape].root_ns;
 	}
 	return sum;
+}
+
+static const char *role_title(enum role role)
+{
+	return role == ROLE_RIVAL ? "a rival" :
+	       role == ROLE_BASELINE ? "the baseline" : "the root";
 }
 
 static int extra_shape(struct confirmation *c, int shape, struct err *err)
@@ -238,23 +176,22 @@ static int extra_shape(struct confirmation *c, int shape, struct err *err)
 	for (k = 0; k < c->nr_extra; k++)
 		launch_arm_init(&arm[k + 1], c->extra[k].so);
 	ret = session_plan(s, &t->pool, t->footprint, arm, c->nr_extra + 1,
-			   expected_ns(c, c->cand, shape), sum, EXTRA_ROUNDS,
-			   &l, err);
+			   session_known_ns(s, c->cand, shape), sum,
+			   EXTRA_ROUNDS, &l, err);
 	l.singles = false;
 	if (!ret)
 		ret = launch_run(&l, err);
 	if (!ret && arm[0].verdict != V_NONE)
-		stop(c, arm[0].verdict, "%s", arm[0].why);
+		session_stop(c->rec, arm[0].verdict, "%s", arm[0].why);
 	for (k = 0; !ret && c->rec->verdict == V_NONE && k < c->nr_extra;
 	     k++) {
 		struct extra *e = &c->extra[k];
 
 		if (arm[k + 1].verdict != V_NONE || !arm[k + 1].nr) {
-			stop(c, V_NO_VERDICT, "%s failed beside it: %s",
-			     e->role == ROLE_RIVAL ? "a rival" :
-			     e->role == ROLE_BASELINE ? "the baseline" :
-			     "the root", arm[k + 1].why ? arm[k + 1].why :
-			     "no time");
+			session_stop(c->rec, V_NO_VERDICT,
+				     "%s failed beside it: %s",
+				     role_title(e->role), arm[k + 1].why ?
+				     arm[k + 1].why : "no time");
 			break;
 		}
 		e->lr[shape][e->n] = launch_ratio(&arm[0], &arm[k + 1]);
@@ -309,229 +246,6 @@ static int run_launches(struct confirmation *c, struct err *err)
 			ret = extra_launch(c, err);
 		if (s->cfg.tick)
 			s->cfg.tick(s->cfg.ctx);
-	}
-	return ret;
-}
-
-/* ---- hold-out shapes ---- */
-
-struct near {			/* where a hold-out shape is drawn */
-	const struct kernel *k;
-	const struct shape *at;
-	int kind;		/* 0 neighbour, 1 a prime, 2 half or double */
-	bool twice;
-};
-
-static bool is_prime(int64_t n)
-{
-	int64_t i;
-
-	if (n < 2)
-		return false;
-	for (i = 2; i * i <= n; i++)
-		if (n % i == 0)
-			return false;
-	return true;
-}
-
-static int64_t prime_near(struct dice *d, int64_t n)
-{
-	int64_t span = n / 8 + 3;
-	int64_t p = n - span / 2 + (int64_t)dice_below(d, (uint64_t)span);
-
-	while (p > 2 && !is_prime(p))
-		p--;
-	return p < 1 ? 1 : p;
-}
-
-static int64_t pick_near(struct dice *d, int dim, const void *ctx)
-{
-	const struct near *n = ctx;
-	int64_t v = n->at->dim[dim];
-
-	/* `require` may tie a dim to others: leave some of them alone. */
-	if (!dice_below(d, 3))
-		return v;
-	switch (n->kind) {
-	case 0:
-		v += (int64_t)dice_below(d, 3) - 1;
-		break;
-	case 1:
-		v = prime_near(d, v);
-		break;
-	default:
-		v = n->twice && dice_below(d, 2) ? 2 * v : (v + 1) / 2;
-		break;
-	}
-	return v < 1 ? 1 : v;
-}
-
-static bool is_seen(const struct confirmation *c, const struct shape *shape)
-{
-	const struct kernel *k = c->s->kernel;
-	int i;
-
-	for (i = 0; i < k->nr_time; i++)
-		if (shape_equal(k, &k->time[i], shape))
-			return true;
-	for (i = 0; i < c->s->suite.nr; i++)
-		if (shape_equal(k, &c->s->suite.v[i].shape, shape))
-			return true;
-	for (i = 0; i < c->nr_holdout; i++)
-		if (shape_equal(k, &c->holdout[i].shape, shape))
-			return true;
-	return false;
-}
-
-/* A legal shape near a timed one that nobody has seen; false: none found. */
-static bool draw_holdout(struct confirmation *c, int kind, bool small,
-			 struct shape *out)
-{
-	struct session *s = c->s;
-	const struct timed *t;
-	struct near n;
-	double elems = 0;
-	int try;
-
-	t = &s->timed[dice_below(&s->dice, (uint64_t)s->nr_timed)];
-	n.k = s->kernel;
-	n.at = &t->shape;
-	n.kind = kind;
-	n.twice = !small;
-	shape_is_usable(s->kernel, &t->shape, &elems);
-	for (try = 0; try < 20; try++) {
-		if (!shape_draw(s->kernel, &s->dice,
-				elems * (small ? 1.1 : 2.1) + 64, pick_near,
-				&n, out))
-			return false;
-		if (!is_seen(c, out))
-			return true;
-		shape_release(out);
-	}
-	return false;
-}
-
-static int holdout_launch(struct confirmation *c, struct holdout *h,
-			  struct pool *pool, size_t footprint, double cand_ns,
-			  double root_ns, struct err *err)
-{
-	struct session *s = c->s;
-	int nr = s->baseline_so ? 3 : 2, i, ret;
-	struct launch_arm arm[3];
-	struct launch l;
-
-	launch_arm_init(&arm[0], c->cand->so);
-	launch_arm_init(&arm[1], s->art[0].so);
-	launch_arm_init(&arm[2], s->baseline_so);
-	ret = session_plan(s, pool, footprint, arm, nr,
-			   fmin(cand_ns, root_ns),
-			   cand_ns + (nr - 1) * root_ns, HOLDOUT_ROUNDS, &l,
-			   err);
-	l.singles = false;
-	if (!ret)
-		ret = launch_run(&l, err);
-	if (!ret && arm[0].verdict != V_NONE)
-		stop(c, arm[0].verdict, "%s (a shape held out)", arm[0].why);
-	else if (!ret && arm[0].nr && arm[1].verdict == V_NONE &&
-		 arm[nr - 1].verdict == V_NONE) {
-		h->lr[h->n] = launch_ratio(&arm[0], &arm[1]);
-		h->base_lr[h->n] = launch_ratio(&arm[0], &arm[nr - 1]);
-		h->ns[h->n] = arm[0].median_ns;
-		h->base_ns[h->n] = arm[nr - 1].median_ns;
-		h->n++;
-	}
-	for (i = 0; i < 3; i++)
-		launch_arm_release(&arm[i]);
-	return ret;
-}
-
-/* The footprint and the work of a shape, as for the timed ones. */
-static int holdout_size(struct confirmation *c, struct holdout *h,
-			size_t *footprint, struct err *err)
-{
-	const struct kernel *k = c->s->kernel;
-	int i, ret = kernel_work(k, &h->shape, &h->flops, &h->bytes, err);
-
-	*footprint = 0;
-	for (i = 0; !ret && i < k->nr_args; i++) {
-		int64_t n = 0;
-
-		if (k->arg[i].kind == ARG_DIM)
-			continue;
-		ret = kernel_arg_elems(k, &k->arg[i], &h->shape, &n, err);
-		*footprint += (size_t)n * dtype_size(k->arg[i].type);
-	}
-	return ret;
-}
-
-/*
- * Takes the shape.  A shape at which the reference itself fails is not one
- * that the kernel is for, whatever `require` says: left out.
- */
-static int run_holdout(struct confirmation *c, struct shape *shape,
-		       double scale, struct err *err)
-{
-	struct session *s = c->s;
-	struct holdout *h = &c->holdout[c->nr_holdout];
-	double cand_ns = expected_ns(c, c->cand, 0) * scale;
-	double root_ns = s->timed[0].root_ns * scale;
-	struct pool pool;
-	size_t footprint;
-	int i, ret;
-
-	memset(h, 0, sizeof(*h));
-	h->shape = *shape;
-	memset(shape, 0, sizeof(*shape));
-	ret = holdout_size(c, h, &footprint, err);
-	pool_init(&pool, &s->oracle, &h->shape, (size_t)64 << 20);
-	if (!ret)
-		ret = pool_grow(&pool, 2, 2, 1, err);
-	if (ret == ERR_FORMAT) {
-		pool_release(&pool);
-		shape_release(&h->shape);
-		return 0;
-	}
-	for (i = 0; !ret && c->rec->verdict == V_NONE &&
-	     i < HOLDOUT_LAUNCHES; i++) {
-		ret = holdout_launch(c, h, &pool, footprint, cand_ns, root_ns,
-				     err);
-		if (h->n) {
-			cand_ns = h->ns[h->n - 1];
-			root_ns = cand_ns * exp(h->lr[h->n - 1]);
-		}
-	}
-	pool_release(&pool);
-	c->nr_holdout++;
-	return ret;
-}
-
-static int run_holdouts(struct confirmation *c, struct err *err)
-{
-	struct session *s = c->s;
-	bool small = s->timed[0].root_ns > HOLDOUT_SLOW_NS;
-	int nr = s->timed[0].root_ns > 10 * HOLDOUT_SLOW_NS ? 1 :
-		 small ? 2 : HOLDOUTS, i, ret = 0;
-
-	if (s->kernel->shapes_fixed || !s->kernel->nr_dims)
-		return 0;
-	for (i = 0; !ret && c->rec->verdict == V_NONE && i < nr; i++) {
-		/* The dear ones take the half, which is the cheapest. */
-		int kind = small && i == 0 ? 2 : small ? 0 : i;
-		struct shape shape;
-		struct err own = ERR_INIT;
-		double flops, bytes, scale;
-
-		if (!draw_holdout(c, kind, small, &shape))
-			continue;
-		if (kernel_work(s->kernel, &shape, &flops, &bytes, &own)) {
-			shape_release(&shape);
-			continue;
-		}
-		session_say(s, "a shape held out: %s", shape.text);
-		scale = s->timed[0].flops > 0 ?
-			flops / s->timed[0].flops :
-			bytes / s->timed[0].bytes;
-		ret = run_holdout(c, &shape, scale, err);
 	}
 	return ret;
 }
@@ -624,7 +338,7 @@ static void shape_results(struct confirmation *c)
 {
 	struct session *s = c->s;
 	struct series base = over(c, ROLE_BASELINE);
-	int nr = s->nr_timed + c->nr_holdout, i;
+	int nr = s->nr_timed + c->holdouts.nr, i;
 
 	c->rec->shape = xcalloc((size_t)nr, sizeof(*c->rec->shape));
 	c->rec->nr_shapes = (size_t)nr;
@@ -643,7 +357,8 @@ static void shape_results(struct confirmation *c)
 			r->bytes = s->timed[i].bytes;
 			r->roof = roof_share(c, i, r->time_ns);
 		} else {
-			const struct holdout *h = &c->holdout[i - s->nr_timed];
+			const struct holdout *h =
+				&c->holdouts.v[i - s->nr_timed];
 
 			in = stats_interval(h->base_lr, h->n, ALPHA_SHOWN,
 					    s->s_aa);
@@ -705,61 +420,91 @@ static void overall_results(struct confirmation *c)
 	}
 }
 
-/* Shapes that stand in the way of `confirmed`. */
-static bool gates(struct confirmation *c)
+/* The gates that stand in the way of `confirmed`: false, and why, if one is
+ * closed. */
+
+static bool under_roof(struct confirmation *c)
+{
+	struct session *s = c->s;
+	int i;
+
+	for (i = 0; i < s->nr_timed; i++) {
+		const struct timed *t = &s->timed[i];
+		double share = c->rec->shape[i].roof;
+
+		/* Where the root is past it already, what is declared is not
+		 * what a call must do (a table of which few rows are read),
+		 * and the roof tells nothing. */
+		if (!(share > ROOF_LIMIT) ||
+		    roof_share(c, i, t->root_ns) > ROOF_LIMIT)
+			continue;
+		session_stop(c->rec, V_TOO_GOOD, "%.0f %% of the roof at %s: "
+			     "it does less work than declared, or flops and "
+			     "bytes are declared too high", 100 * share,
+			     *t->shape.text ? t->shape.text : "its size");
+		return false;
+	}
+	return true;
+}
+
+static bool keeps_shapes(struct confirmation *c)
 {
 	struct session *s = c->s;
 	struct series root = over(c, ROLE_ROOT);
 	int i;
 
 	for (i = 0; i < s->nr_timed; i++) {
-		double share = c->rec->shape[i].roof;
-
-		/* Where the root is past it already, what is declared is not
-		 * what a call must do (a table of which few rows are read),
-		 * and the roof tells nothing. */
-		if (share > ROOF_LIMIT &&
-		    !(roof_share(c, i, s->timed[i].root_ns) > ROOF_LIMIT)) {
-			stop(c, V_TOO_GOOD, "%.0f %% of the roof at %s: it "
-			     "does less work than declared, or flops and "
-			     "bytes are declared too high", 100 * share,
-			     *s->timed[i].shape.text ?
-			     s->timed[i].shape.text : "its size");
-			return false;
-		}
-	}
-	for (i = 0; i < s->nr_timed; i++) {
 		struct interval in = stats_interval(root.lr[i], root.n,
 						    ALPHA_SHOWN, s->s_aa);
 
 		if (in.low >= log(GATE))
 			continue;
-		stop(c, V_SAME, "not surely as fast as the root at %s: %.3fx "
-		     "(%.3f to %.3f)", s->timed[i].shape.text, exp(in.mean),
-		     exp(in.low), exp(in.high));
-		return false;
-	}
-	if (find_role(c, ROLE_BASELINE) && !(c->rec->ci_low > 1)) {
-		stop(c, V_SAME, "%.2fx the root, but not surely faster than "
-		     "the baseline: %.3fx (%.3f to %.3f)",
-		     c->rec->est_speedup, c->rec->speedup, c->rec->ci_low,
-		     c->rec->ci_high);
-		return false;
-	}
-	for (i = 0; i < c->nr_holdout; i++) {
-		const struct holdout *h = &c->holdout[i];
-		struct interval in = stats_interval(h->lr, h->n, ALPHA_SHOWN,
-						    s->s_aa);
-
-		if (!h->n || !(in.high < log(GATE)))
-			continue;
-		stop(c, V_SAME, "slower than the root at %s, a shape held "
-		     "out: %.3fx (%.3f to %.3f); `shapes = fixed` says that "
-		     "only the given shapes matter", h->shape.text,
-		     exp(in.mean), exp(in.low), exp(in.high));
+		session_stop(c->rec, V_SAME, "not surely as fast as the root "
+			     "at %s: %.3fx (%.3f to %.3f)",
+			     s->timed[i].shape.text, exp(in.mean),
+			     exp(in.low), exp(in.high));
 		return false;
 	}
 	return true;
+}
+
+static bool beats_baseline(struct confirmation *c)
+{
+	struct record *rec = c->rec;
+
+	if (!find_role(c, ROLE_BASELINE) || rec->ci_low > 1)
+		return true;
+	session_stop(rec, V_SAME, "%.2fx the root, but not surely faster than "
+		     "the baseline: %.3fx (%.3f to %.3f)", rec->est_speedup,
+		     rec->speedup, rec->ci_low, rec->ci_high);
+	return false;
+}
+
+static bool keeps_holdouts(struct confirmation *c)
+{
+	int i;
+
+	for (i = 0; i < c->holdouts.nr; i++) {
+		const struct holdout *h = &c->holdouts.v[i];
+		struct interval in = stats_interval(h->lr, h->n, ALPHA_SHOWN,
+						    c->s->s_aa);
+
+		if (!h->n || !(in.high < log(GATE)))
+			continue;
+		session_stop(c->rec, V_SAME, "slower than the root at %s, a "
+			     "shape held out: %.3fx (%.3f to %.3f); `shapes "
+			     "= fixed` says that only the given shapes matter",
+			     h->shape.text, exp(in.mean), exp(in.low),
+			     exp(in.high));
+		return false;
+	}
+	return true;
+}
+
+static bool gates(struct confirmation *c)
+{
+	return under_roof(c) && keeps_shapes(c) && beats_baseline(c) &&
+	       keeps_holdouts(c);
 }
 
 /* Scores by single calls where the batches gained what these do not. */
@@ -797,130 +542,13 @@ static void settle(struct confirmation *c, double against_lr)
 	if (look == LOOK_SLOWER) {
 		rec->verdict = V_SLOWER;
 	} else if (look != LOOK_FASTER || in.mean < LEAST_CLAIM) {
-		stop(c, V_SAME, "%.3fx the champion, %.3f to %.3f at 99 %%: "
-		     "%s", exp(in.mean), exp(in.low), exp(in.high),
-		     look == LOOK_FASTER ? "too little to claim" :
-					   "not surely faster");
+		session_stop(rec, V_SAME, "%.3fx the champion, %.3f to %.3f "
+			     "at 99 %%: %s", exp(in.mean), exp(in.low),
+			     exp(in.high), look == LOOK_FASTER ?
+			     "too little to claim" : "not surely faster");
 	} else if (gates(c)) {
 		rec->verdict = V_CONFIRMED;
 	}
-}
-
-/* ---- the raw samples ---- */
-
-static void put_array(struct buf *b, const char *key, const double *v, int n)
-{
-	int i;
-
-	line_add_key(b, key);
-	buf_addch(b, '[');
-	for (i = 0; i < n; i++) {
-		if (i)
-			buf_addch(b, ',');
-		line_put_num(b, v[i]);
-	}
-	buf_addch(b, ']');
-}
-
-static const char *role_name(enum role role)
-{
-	static const char *const name[] = { "root", "baseline", "best_flags",
-					    "rival" };
-
-	return name[role];
-}
-
-static void put_shape(struct buf *b, const struct confirmation *c, int i)
-{
-	int l, k;
-
-	line_begin(b);
-	line_add_str(b, "shape", c->s->timed[i].shape.text);
-	put_array(b, "lr", c->lr[i], c->n);
-	put_array(b, "time_ns", c->ns[i], c->n);
-	put_array(b, "champion_ns", c->champ_ns[i], c->n);
-	line_add_key(b, "placement");
-	buf_addch(b, '[');
-	for (l = 0; l < c->n; l++)
-		buf_addf(b, "%s\"%s%u\"", l ? "," : "",
-			 c->offset[i][l] >> 31 ? "right-" : "left+",
-			 c->offset[i][l] & 0x7fffffff);
-	buf_addch(b, ']');
-	for (k = 0; k < c->nr_extra; k++) {
-		const struct extra *e = &c->extra[k];
-		struct buf key = BUF_INIT;
-
-		buf_addf(&key, "lr_%s%s", role_name(e->role),
-			 e->role == ROLE_RIVAL ? "s" : "");
-		if (e->role == ROLE_RIVAL)
-			buf_addf(&key, "_%d", k);
-		put_array(b, key.ptr, e->lr[i], e->n);
-		buf_release(&key);
-	}
-	buf_addch(b, '}');
-}
-
-static void put_hashes(struct buf *b, const struct session *s)
-{
-	int i, j, nr = 0;
-
-	line_add_key(b, "sets");
-	buf_addch(b, '[');
-	for (i = 0; i < s->nr_timed; i++) {
-		const struct pool *p = &s->timed[i].pool;
-
-		for (j = 0; j < p->nr && nr < MAX_HASHES; j++) {
-			char hash[17];
-
-			if (!p->set[j]->launches)
-				continue;
-			seed_hash(&p->set[j]->seed, hash);
-			buf_addf(b, "%s\"%s\"", nr++ ? "," : "", hash);
-		}
-	}
-	buf_addch(b, ']');
-}
-
-static int write_samples(struct confirmation *c, const char *key,
-			 const char *against, char **name, struct err *err)
-{
-	struct session *s = c->s;
-	struct buf b = BUF_INIT;
-	char *path;
-	int i, ret;
-
-	line_begin(&b);
-	line_add_str(&b, "key", key);
-	line_add_str(&b, "against", against);
-	line_add_str(&b, "clock", s->kernel->threads > 1 ? "wall" : "cpu");
-	line_add_num(&b, "s_aa", s->s_aa);
-	line_add_key(&b, "shapes");
-	buf_addch(&b, '[');
-	for (i = 0; i < s->nr_timed; i++) {
-		if (i)
-			buf_addch(&b, ',');
-		put_shape(&b, c, i);
-	}
-	buf_addch(&b, ']');
-	line_add_key(&b, "holdouts");
-	buf_addch(&b, '[');
-	for (i = 0; i < c->nr_holdout; i++) {
-		if (i)
-			buf_addch(&b, ',');
-		line_begin(&b);
-		line_add_str(&b, "shape", c->holdout[i].shape.text);
-		put_array(&b, "lr_root", c->holdout[i].lr, c->holdout[i].n);
-		buf_addch(&b, '}');
-	}
-	buf_addch(&b, ']');
-	put_hashes(&b, s);
-	line_end(&b);
-	*name = xasprintf("%s-samples.json", key);
-	path = xasprintf("%s/%s", s->cfg.work, *name);
-	ret = buf_write_file(path, b.ptr, b.len, err);
-	free(path);
-	buf_release(&b);
-	return ret;
 }
 
 /* ---- */
@@ -933,8 +561,7 @@ static void release(struct confirmation *c)
 		free(c->extra[k].lr);
 		free(c->extra[k].ns);
 	}
-	for (k = 0; k < c->nr_holdout; k++)
-		shape_release(&c->holdout[k].shape);
+	holdouts_release(&c->holdouts);
 	free(c->lr);
 	free(c->single);
 	free(c->ns);
@@ -954,7 +581,8 @@ static int run(struct confirmation *c, struct err *err)
 
 		if (stats_confirm(c->score, c->n, c->s->s_aa, ALPHA, &in) ==
 		    LOOK_FASTER)
-			ret = run_holdouts(c, err);
+			ret = holdouts_run(&c->holdouts, c->s, c->cand, c->rec,
+					   err);
 	}
 	if (!ret && c->rec->verdict == V_NONE)
 		ret = measure_roofs(c, err);
@@ -993,7 +621,7 @@ int session_confirm(struct session *s, const char *key, const char *against,
 	if (!ret)
 		settle(&c, against_lr);
 	if (!ret && c.n)
-		ret = write_samples(&c, key, against, samples, err);
+		ret = samples_write(&c, key, against, samples, err);
 	release(&c);
 	return ret;
 }

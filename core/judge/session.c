@@ -1,40 +1,27 @@
 #include "core/judge/session.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/judge/build.h"
 #include "core/judge/device.h"
+#include "core/judge/flags.h"
+#include "core/judge/resolution.h"
 #include "core/mem.h"
 
-#define LAUNCH_NS 3e8		/* a launch's calls, unless one pair is longer */
+#define LAUNCH_NS 3e8		/* a launch's calls, if no pair is longer */
 #define HANDLING_NS 0.6		/* a byte of arguments, round and arm */
-#define SLOW_NS 5e8		/* calls over this: no warm ones */
-#define SCREEN_ROUNDS 8
 #define CHECK_TIMEOUT_S 3.0	/* of a call at a small shape */
 #define PAIRS 3			/* calls from two threads at once */
 #define MAX_PAIRS 16
 #define PAIR_NS 1e7
-#define AA_S 2.0
-#define SCREEN_WALL_S 15.0
-#define HOPELESS 3.0		/* times slower: one pair decides */
-#define CLAIM 0.01		/* log-ratio that may be called faster */
-#define FLOOR_SD 0.003		/* s_AA is never believed to be less */
-#define CAP_SD 0.03
-#define SLOW_FLOOR_SD 0.01	/* when A/A is one pair */
 #define OPEN_ORACLE_S 1.0	/* oracle time for a pool at open */
 #define LOCK_WAIT_S 120.0
-#define FLAG_BUDGET_NS 1.5e9	/* flag arms may time so much at open */
-#define FLAG_SLOW_NS 4e9	/* all arms over this: only the likely ones */
-#define FLAG_BYTES ((size_t)256 << 20)
-#define SO_MAX (64u << 20)
 
 double session_now(void)
 {
@@ -56,7 +43,7 @@ void session_say(struct session *s, const char *fmt, ...)
 		s->cfg.progress(s->cfg.ctx, text);
 }
 
-static void tick(struct session *s)
+void session_tick(struct session *s)
 {
 	if (s->cfg.tick)
 		s->cfg.tick(s->cfg.ctx);
@@ -67,7 +54,7 @@ static void waiting(void *ctx)
 	struct session *s = ctx;
 
 	session_say(s, "waiting for another judge to leave the CPU");
-	tick(s);
+	session_tick(s);
 }
 
 void session_lock(struct session *s)
@@ -126,6 +113,25 @@ static void drop_artefact(struct session *s, struct artefact *a)
 	s->nr_art--;
 }
 
+double session_known_ns(const struct session *s, const struct artefact *a,
+			int shape)
+{
+	return a->ns[shape] > 0 ? a->ns[shape] : s->timed[shape].root_ns;
+}
+
+void session_stop(struct record *rec, enum verdict v, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	rec->verdict = v;
+	free(rec->error);
+	rec->error = buf_detach(&text);
+}
+
 void session_forget(struct session *s, const char *key)
 {
 	struct artefact *a = session_find(s, key);
@@ -162,7 +168,7 @@ int session_plan(struct session *s, struct pool *pool, size_t footprint,
 		out->rounds = max_rounds;
 	if (out->rounds < 1)
 		out->rounds = 1;
-	out->warm = sum_ns > SLOW_NS ? 0 : window < 2e7 ? 2 : 1;
+	out->warm = sum_ns > SESSION_SLOW_NS ? 0 : window < 2e7 ? 2 : 1;
 	out->timeout_s = 2 + 20e-9 * window;
 	need = out->slots * (out->rounds + out->warm) +
 	       (out->singles ? 5 : 0);
@@ -175,8 +181,7 @@ void session_rates(struct shape_result *r)
 	r->gbs = r->bytes > 0 ? r->bytes / r->time_ns : NAN;
 }
 
-/* A launch of arms that are ours: a failure is told as the task's fault. */
-static int launch_ours(struct launch *l, const char *who, struct err *err)
+int session_launch_ours(struct launch *l, const char *who, struct err *err)
 {
 	int ret = launch_run(l, err);
 
@@ -288,9 +293,9 @@ static int check_pairs_of_root(struct session *s, struct err *err)
 	int ret = run_pairs(s, s->art[0].so, &res, err);
 
 	if (!ret && res.verdict != V_NONE)
-		ret = err_set(err, ERR_FORMAT, "the kernel at the root can't be "
-			      "called from two threads at once (`reentrant = "
-			      "no` says so): %s", res.why);
+		ret = err_set(err, ERR_FORMAT, "the kernel at the root can't "
+			      "be called from two threads at once (`reentrant "
+			      "= no` says so): %s", res.why);
 	suite_result_release(&res);
 	return ret;
 }
@@ -372,11 +377,11 @@ static int first_time(struct session *s, struct timed *t, struct err *err)
 	if (ret)
 		return ret;
 	launch_arm_init(&arm, s->art[0].so);
-	ret = session_plan(s, &t->pool, t->footprint, &arm, 1, SLOW_NS,
-			   2 * SLOW_NS, 1, &l, err);
+	ret = session_plan(s, &t->pool, t->footprint, &arm, 1, SESSION_SLOW_NS,
+			   2 * SESSION_SLOW_NS, 1, &l, err);
 	l.timeout_s = 120;
 	if (!ret)
-		ret = launch_ours(&l, "the kernel at the root", err);
+		ret = session_launch_ours(&l, "the kernel at the root", err);
 	t->root_ns = arm.median_ns;
 	launch_arm_release(&arm);
 	return ret;
@@ -389,7 +394,7 @@ static int fill_pool(struct session *s, struct timed *t, struct err *err)
 		    t->pool.bytes > t->pool.max_bytes / POOL_MIN_RINGS ?
 		    2 : POOL_MIN_RINGS;
 
-	return pool_grow(&t->pool, slots * (SCREEN_ROUNDS + 2) + 5,
+	return pool_grow(&t->pool, slots * (SESSION_ROUNDS + 2) + 5,
 			 least > slots ? least : slots, OPEN_ORACLE_S, err);
 }
 
@@ -408,7 +413,7 @@ static int prepare_shapes(struct session *s, struct err *err)
 		session_say(s, "computing the oracle%s%s",
 			    *t->shape.text ? " at " : "", t->shape.text);
 		ret = fill_pool(s, t, err);
-		tick(s);
+		session_tick(s);
 	}
 	return ret;
 }
@@ -453,278 +458,7 @@ static int prepare_answers(struct session *s, struct err *err)
 	return ret;
 }
 
-/* ---- open: resolution, flags, roofs ---- */
-
-static int copy_file(const char *from, const char *to, struct err *err)
-{
-	struct buf b = BUF_INIT;
-	int ret = buf_read_file(&b, from, SO_MAX, err);
-
-	if (!ret)
-		ret = buf_write_file(to, b.ptr, b.len, err);
-	if (!ret && chmod(to, 0755))
-		ret = err_sys(err, "cannot change '%s'", to);
-	buf_release(&b);
-	return ret;
-}
-
-/* One A/A launch: the root against its copy at each shape. */
-static int aa_launch(struct session *s, const char *copy, double *score,
-		     double (*ns)[STATS_MAX_LAUNCHES], int nr,
-		     struct err *err)
-{
-	int i, ret = 0;
-
-	*score = 0;
-	for (i = 0; !ret && i < s->nr_timed; i++) {
-		struct timed *t = &s->timed[i];
-		struct launch_arm arm[2];
-		struct launch l;
-
-		launch_arm_init(&arm[0], s->art[0].so);
-		launch_arm_init(&arm[1], copy);
-		ret = session_plan(s, &t->pool, t->footprint, arm, 2,
-				   t->root_ns, 2 * t->root_ns, SCREEN_ROUNDS,
-				   &l, err);
-		l.singles = false;
-		if (!ret)
-			ret = launch_ours(&l, "the kernel at the root", err);
-		if (!ret && arm[1].nr) {
-			*score += launch_ratio(&arm[0], &arm[1]) /
-				  s->nr_timed;
-			ns[i][nr] = (arm[0].median_ns + arm[1].median_ns) / 2;
-		}
-		launch_arm_release(&arm[0]);
-		launch_arm_release(&arm[1]);
-	}
-	return ret;
-}
-
-static int measure_aa(struct session *s, struct err *err)
-{
-	double (*ns)[STATS_MAX_LAUNCHES], score[6], total = 0;
-	double start = session_now();
-	char *copy = xasprintf("%s/mk-copy.so", s->cfg.work);
-	int i, n, nr, ret;
-
-	for (i = 0; i < s->nr_timed; i++)
-		total += s->timed[i].root_ns;
-	nr = total > SLOW_NS ? 1 : total > 5e7 ? 2 : 6;
-	ns = xcalloc((size_t)s->nr_timed, sizeof(*ns));
-	session_say(s, "measuring the resolution");
-	ret = copy_file(s->art[0].so, copy, err);
-	for (n = 0; !ret && n < nr; n++) {
-		/* Two launches whatever they take, then while time is left. */
-		if (n > 1 && session_now() - start > AA_S)
-			break;
-		ret = aa_launch(s, copy, &score[n], ns, n, err);
-		tick(s);
-	}
-	nr = n;
-	for (i = 0; !ret && i < s->nr_timed; i++) {
-		s->timed[i].root_ns = stats_median(ns[i], nr);
-		s->art[0].ns[i] = s->timed[i].root_ns;
-	}
-	free(ns);
-	free(copy);
-	if (ret)
-		return ret;
-	s->s_aa = fmax(stats_usual_sd(score, nr), FLOOR_SD);
-	if (nr < 3)
-		s->s_aa = fmax(fmax(fabs(score[0]), fabs(score[nr - 1])),
-			       SLOW_FLOOR_SD);
-	/* What a confirmation of twelve launches can tell from nothing. */
-	s->resolution = fmax(CLAIM, stats_t_quantile(0.995, 11) * s->s_aa /
-			     sqrt(12));
-	/* A floor guards against launches that agree by luck.  One or two
-	 * pairs of a slow root say little of later launches. */
-	s->s_aa = fmin(s->s_aa, nr < 3 ? 2 * SLOW_FLOOR_SD : CAP_SD);
-	return 0;
-}
-
-static const char *const flag_text[] = {
-	"-O3 -march=native",
-	"-O2 -march=native",
-	"-O3 -march=native -ffast-math",
-	"-O3 -march=native -funroll-loops",
-	"-O3 -march=native -mprefer-vector-width=512"
-};
-#define NR_FLAGS ((int)ARRAY_SIZE(flag_text))
-#define NR_FLAG_ARMS (2 * NR_FLAGS)
-
-static void split_words(struct strv *out, const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		strv_pushf(out, "%.*s", (int)len, text);
-		text += len;
-		text += strspn(text, " ");
-	}
-}
-
-/* Builds one flag arm and checks it; *so stays NULL when it is out. */
-static int build_flag_arm(struct session *s, const char *cc, int flags,
-			  char **so, struct err *err)
-{
-	struct build_job job = { .kernel = s->kernel, .dir = s->cfg.root,
-				 .cc = cc,
-				 .sandbox_none = s->cfg.sandbox_none };
-	struct build_result res = { V_NONE, NULL, 0 };
-	struct suite_result checked = { V_NONE, NULL };
-	struct strv list = STRV_INIT;
-	char *path = xasprintf("%s/mk-flags-%s%d.so", s->cfg.work, cc, flags);
-	size_t i;
-	int ret;
-
-	split_words(&list, flag_text[flags]);
-	/* What gives the source its meaning stays. */
-	for (i = 0; i < s->kernel->flags.nr; i++) {
-		const char *f = s->kernel->flags.v[i];
-
-		if (strncmp(f, "-O", 2) && strncmp(f, "-march=", 7))
-			strv_push(&list, f);
-	}
-	job.so = path;
-	job.flags = &list;
-	ret = build_run(&job, &res, err);
-	if (!ret && res.verdict == V_NONE) {
-		ret = suite_run(&s->suite, path, &s->limits, 60, false,
-				&s->dice, &checked, err);
-		if (!ret && checked.verdict == V_NONE) {
-			*so = path;
-			path = NULL;
-		}
-	}
-	suite_result_release(&checked);
-	build_result_release(&res);
-	strv_release(&list);
-	free(path);
-	return ret;
-}
-
-/* Times some of the arms beside the root and adds the log-ratios. */
-static int time_flag_group(struct session *s, struct timed *t, char **so,
-			   const int *which, int nr, double *lr,
-			   struct err *err)
-{
-	struct launch_arm arm[NR_FLAG_ARMS + 1];
-	double sum = t->root_ns * (nr + 1);
-	struct launch l;
-	int i, ret;
-
-	launch_arm_init(&arm[0], s->art[0].so);
-	for (i = 0; i < nr; i++)
-		launch_arm_init(&arm[i + 1], so[which[i]]);
-	ret = session_plan(s, &t->pool, t->footprint, arm, nr + 1, t->root_ns,
-			   sum, sum > FLAG_BUDGET_NS / 3 ? 1 : 3, &l, err);
-	l.singles = false;
-	if (sum > FLAG_BUDGET_NS / 2)
-		l.warm = 0;
-	if (!ret)
-		ret = launch_ours(&l, "the kernel at the root", err);
-	for (i = 0; i < nr; i++) {
-		const struct launch_arm *a = &arm[i + 1];
-
-		if (!ret && a->verdict == V_NONE && a->nr)
-			lr[which[i]] += launch_ratio(a, &arm[0]) /
-					s->nr_timed;
-		else
-			lr[which[i]] = -INFINITY;
-	}
-	for (i = 0; i <= nr; i++)
-		launch_arm_release(&arm[i]);
-	return ret;
-}
-
-/* In groups, so that their outputs do not fill the memory. */
-static int time_flag_arms(struct session *s, struct timed *t, char **so,
-			  double *lr, struct err *err)
-{
-	size_t room = FLAG_BYTES / (t->footprint + 1);
-	int which[NR_FLAG_ARMS], nr = 0, i, ret = 0;
-
-	for (i = 0; !ret && i < NR_FLAG_ARMS; i++) {
-		if (!so[i] || !isfinite(lr[i]))
-			continue;
-		which[nr++] = i;
-		if ((size_t)nr < room)
-			continue;
-		ret = time_flag_group(s, t, so, which, nr, lr, err);
-		tick(s);
-		nr = 0;
-	}
-	if (!ret && nr)
-		ret = time_flag_group(s, t, so, which, nr, lr, err);
-	return ret;
-}
-
-static void choose_flag_arm(struct session *s, char **so, const double *lr,
-			    const char *const *cc)
-{
-	int i, best = -1;
-
-	for (i = 0; i < NR_FLAG_ARMS; i++)
-		if (so[i] && isfinite(lr[i]) && (best < 0 || lr[i] > lr[best]))
-			best = i;
-	if (best < 0)
-		return;
-	s->best_flags = xasprintf("%s %s", cc[best / NR_FLAGS],
-				  flag_text[best % NR_FLAGS]);
-	s->best_flags_speedup = exp(lr[best]);
-	s->flags_so = so[best];
-	so[best] = NULL;
-}
-
-/* A slow root is spared the arms that seldom win. */
-static bool spares_flag_arm(const struct session *s, int flags)
-{
-	double total = 0;
-	int i;
-
-	for (i = 0; i < s->nr_timed; i++)
-		total += s->timed[i].root_ns;
-	return total * NR_FLAG_ARMS > FLAG_SLOW_NS && flags != 0 &&
-	       flags != 2;
-}
-
-static int measure_flags(struct session *s, struct err *err)
-{
-	static const char *const cc[2] = { "gcc", "clang" };
-	char *so[NR_FLAG_ARMS] = { NULL };
-	double lr[NR_FLAG_ARMS] = { 0 };
-	int i, ret = 0;
-
-	for (i = 0; !ret && i < NR_FLAG_ARMS; i++) {
-		struct err missing = ERR_INIT;
-		char *version = NULL;
-
-		if (spares_flag_arm(s, i % NR_FLAGS))
-			continue;
-		session_say(s, "building the root with %s %s",
-			    cc[i / NR_FLAGS], flag_text[i % NR_FLAGS]);
-		if (i % NR_FLAGS == 0 &&
-		    build_compiler(cc[i / NR_FLAGS], &version, &missing)) {
-			i += NR_FLAGS - 1;
-			continue;
-		}
-		free(version);
-		ret = build_flag_arm(s, cc[i / NR_FLAGS], i % NR_FLAGS,
-				     &so[i], err);
-		tick(s);
-	}
-	session_say(s, "timing the root with other flags");
-	for (i = 0; !ret && i < s->nr_timed; i++)
-		ret = time_flag_arms(s, &s->timed[i], so, lr, err);
-	if (!ret)
-		choose_flag_arm(s, so, lr, cc);
-	for (i = 0; i < NR_FLAG_ARMS; i++) {
-		if (so[i])
-			unlink(so[i]);
-		free(so[i]);
-	}
-	return ret;
-}
+/* ---- open: roofs ---- */
 
 static bool has_type(const struct kernel *k, enum dtype t)
 {
@@ -840,11 +574,11 @@ static int open_steps(struct session *s, struct err *err)
 	if (!ret)
 		ret = check_pairs_of_root(s, err);
 	if (!ret)
-		ret = measure_aa(s, err);
+		ret = resolution_measure(s, err);
 	if (!ret)
 		ret = build_others(s, err);
 	if (!ret && s->cfg.flag_arms)
-		ret = measure_flags(s, err);
+		ret = flags_measure(s, err);
 	if (!ret)
 		ret = measure_roofs(s, err);
 	session_unlock(s);
@@ -911,7 +645,7 @@ void session_close(struct session *s)
 	free(s);
 }
 
-/* ---- build, check, screen ---- */
+/* ---- build, check ---- */
 
 int session_build(struct session *s, const char *key, const char *src,
 		  struct record *rec, struct err *err)
@@ -968,7 +702,7 @@ int session_check(struct session *s, const char *key, struct record *rec,
 		struct timed *t = &s->timed[i];
 		int at = (int)dice_below(&s->dice, (uint64_t)t->pool.nr);
 
-		if (t->root_ns > SLOW_NS)
+		if (t->root_ns > SESSION_SLOW_NS)
 			continue;	/* the first screening call does it */
 		ret = suite_run_set(s->kernel, &t->shape, t->pool.set[at],
 				    a->so, &s->limits, 2 + 20e-9 * t->root_ns,
@@ -985,214 +719,5 @@ int session_check(struct session *s, const char *key, struct record *rec,
 	suite_result_release(&res);
 	rec->compiled = true;
 	rec->correct = rec->verdict == V_SAME;
-	return ret;
-}
-
-struct screening {
-	struct session *s;
-	struct artefact *cand, *champ;
-	double score[LOOK_LAST];
-	double (*lr)[LOOK_LAST];	/* by shape */
-	double (*single)[LOOK_LAST];	/* the same from single calls */
-	double (*ns)[LOOK_LAST];	/* of the candidate */
-	double (*champ_ns)[LOOK_LAST];
-	bool guarded;
-	int n;
-};
-
-static double known_ns(const struct session *s, const struct artefact *a,
-		       int shape)
-{
-	return a->ns[shape] > 0 ? a->ns[shape] : s->timed[shape].root_ns;
-}
-
-/* One pair of arms at one shape: the n-th launch. */
-static int screen_shape(struct screening *sc, int shape, struct record *rec,
-			struct err *err)
-{
-	struct session *s = sc->s;
-	struct timed *t = &s->timed[shape];
-	double champ_ns = known_ns(s, sc->champ, shape);
-	double cand_ns = sc->n ? sc->ns[shape][sc->n - 1] : champ_ns;
-	struct launch_arm arm[2];
-	struct launch l;
-	int ret;
-
-	launch_arm_init(&arm[0], sc->cand->so);
-	launch_arm_init(&arm[1], sc->champ->so);
-	ret = session_plan(s, &t->pool, t->footprint, arm, 2,
-			   fmin(cand_ns, champ_ns), cand_ns + champ_ns,
-			   SCREEN_ROUNDS, &l, err);
-	l.hopeless = HOPELESS;
-	l.timeout_s = 2 + 20e-9 * champ_ns * l.slots;
-	if (!ret)
-		ret = launch_run(&l, err);
-	if (!ret && arm[0].verdict != V_NONE) {
-		rec->verdict = arm[0].verdict;
-		rec->error = arm[0].why;
-		arm[0].why = NULL;
-	} else if (!ret && (arm[1].verdict != V_NONE || !arm[0].nr)) {
-		rec->verdict = V_NO_VERDICT;
-		rec->error = xasprintf("the champion failed beside it: %s",
-				       arm[1].why ? arm[1].why : "no time");
-	} else if (!ret) {
-		sc->lr[shape][sc->n] = launch_ratio(&arm[0], &arm[1]);
-		sc->single[shape][sc->n] = launch_single_ratio(&arm[0],
-							       &arm[1]);
-		sc->ns[shape][sc->n] = arm[0].median_ns;
-		sc->champ_ns[shape][sc->n] = arm[1].median_ns;
-	}
-	launch_arm_release(&arm[0]);
-	launch_arm_release(&arm[1]);
-	return ret;
-}
-
-static int screen_launch(struct screening *sc, struct record *rec,
-			 struct err *err)
-{
-	struct session *s = sc->s;
-	double sum = 0;
-	int i, ret = 0;
-
-	for (i = 0; !ret && rec->verdict == V_NONE && i < s->nr_timed; i++)
-		ret = screen_shape(sc, i, rec, err);
-	if (ret || rec->verdict != V_NONE)
-		return ret;
-	for (i = 0; i < s->nr_timed; i++)
-		sum += sc->lr[i][sc->n];
-	sc->score[sc->n++] = sum / s->nr_timed;
-	return 0;
-}
-
-static void screen_shapes(struct screening *sc, struct record *rec)
-{
-	struct session *s = sc->s;
-	double sum = 0;
-	int i;
-
-	rec->shape = xcalloc((size_t)s->nr_timed, sizeof(*rec->shape));
-	rec->nr_shapes = (size_t)s->nr_timed;
-	for (i = 0; i < s->nr_timed; i++) {
-		struct shape_result *r = &rec->shape[i];
-
-		r->shape = xstrdup(s->timed[i].shape.text);
-		r->time_ns = stats_median(sc->ns[i], sc->n);
-		r->baseline_ns = NAN;
-		r->speedup = exp(stats_mean(sc->lr[i], sc->n));
-		r->ci_low = r->ci_high = r->roof = NAN;
-		r->flops = s->timed[i].flops;
-		r->bytes = s->timed[i].bytes;
-		session_rates(r);
-		sum += log(r->time_ns);
-		sc->cand->ns[i] = r->time_ns;
-		sc->champ->ns[i] = stats_median(sc->champ_ns[i], sc->n);
-	}
-	rec->time_ns = exp(sum / s->nr_timed);
-}
-
-static void screen_verdict(struct screening *sc, enum look look,
-			   const struct interval *in, double against_lr,
-			   struct record *rec)
-{
-	static const enum verdict of[] = {
-		[LOOK_MORE] = V_NO_VERDICT, [LOOK_SLOWER] = V_SLOWER,
-		[LOOK_SAME] = V_SAME, [LOOK_FASTER] = V_FASTER
-	};
-
-	rec->launches = sc->n;
-	if (rec->verdict == V_NONE) {
-		rec->verdict = of[look];
-		rec->correct = true;
-		if (look == LOOK_MORE)
-			rec->error = xasprintf("no decision after %d "
-					       "launches: the machine is too "
-					       "noisy", sc->n);
-	}
-	if (!verdict_is_timed(rec->verdict) || !sc->n)
-		return;
-	rec->lr = in->mean;
-	rec->lr_low = in->low;
-	rec->lr_high = in->high;
-	rec->est_speedup = exp(in->mean + against_lr);
-	sc->cand->lr = in->mean;
-	screen_shapes(sc, rec);
-	if (sc->guarded)
-		rec->error = xstrdup("its calls gain less one by one than in "
-				     "a batch: the single calls count");
-}
-
-/* A winner whose batches gain what its calls do not is judged by these. */
-static enum look screen_guard(struct screening *sc, struct interval *in)
-{
-	enum look look;
-	int i, l;
-
-	for (i = 0; i < sc->s->nr_timed; i++)
-		sc->guarded |= stats_guard(sc->lr[i], sc->single[i], sc->n);
-	if (!sc->guarded)
-		return LOOK_FASTER;
-	for (l = 0; l < sc->n; l++) {
-		sc->score[l] = 0;
-		for (i = 0; i < sc->s->nr_timed; i++)
-			sc->score[l] += sc->lr[i][l] / sc->s->nr_timed;
-	}
-	look = stats_look(sc->score, sc->n, sc->s->s_aa, CLAIM, in);
-	return look == LOOK_MORE ? LOOK_SAME : look;
-}
-
-static int screen_run(struct screening *sc, double against_lr,
-		      struct record *rec, struct err *err)
-{
-	struct session *s = sc->s;
-	struct interval in = { NAN, NAN, NAN };
-	enum look look = LOOK_MORE;
-	double start = session_now(), limit = SCREEN_WALL_S;
-	int i, ret = 0;
-
-	/* The first look needs three launches, however long a call is. */
-	for (i = 0; i < s->nr_timed; i++)
-		limit = fmax(limit, 8e-9 * known_ns(s, sc->champ, i) *
-			     s->nr_timed);
-	while (!ret && rec->verdict == V_NONE && look == LOOK_MORE &&
-	       (sc->n < 1 || session_now() - start < limit)) {
-		ret = screen_launch(sc, rec, err);
-		if (ret || rec->verdict != V_NONE)
-			break;
-		look = stats_look(sc->score, sc->n, s->s_aa, CLAIM, &in);
-		tick(s);
-	}
-	if (!ret && rec->verdict == V_NONE && look == LOOK_FASTER)
-		look = screen_guard(sc, &in);
-	if (!ret)
-		screen_verdict(sc, look, &in, against_lr, rec);
-	return ret;
-}
-
-int session_screen(struct session *s, const char *key, const char *against,
-		   double against_lr, struct record *rec, struct err *err)
-{
-	struct screening sc;
-	size_t nr = (size_t)s->nr_timed;
-	int ret;
-
-	memset(&sc, 0, sizeof(sc));
-	sc.s = s;
-	sc.cand = session_find(s, key);
-	sc.champ = session_find(s, against);
-	if (!sc.cand || !sc.champ)
-		return err_set(err, ERR_NOTFOUND, "nothing is built for '%s'",
-			       sc.cand ? against : key);
-	sc.lr = xcalloc(nr, sizeof(*sc.lr));
-	sc.single = xcalloc(nr, sizeof(*sc.single));
-	sc.ns = xcalloc(nr, sizeof(*sc.ns));
-	sc.champ_ns = xcalloc(nr, sizeof(*sc.champ_ns));
-	rec->compiled = true;
-	session_lock(s);
-	ret = screen_run(&sc, against_lr, rec, err);
-	session_unlock(s);
-	free(sc.lr);
-	free(sc.single);
-	free(sc.ns);
-	free(sc.champ_ns);
 	return ret;
 }

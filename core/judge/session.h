@@ -84,12 +84,23 @@ int session_confirm(struct session *s, const char *key, const char *against,
 		    struct err *err);
 void session_forget(struct session *s, const char *key);
 
-/* ---- shared by session.c and confirm.c ---- */
+/* ---- shared by session.c and the files of its steps ---- */
+
+#define SESSION_SLOW_NS 5e8	/* calls over this: no warm ones */
+#define SESSION_ROUNDS 8	/* of a launch that is no confirmation */
+#define SESSION_CLAIM 0.01	/* log-ratio that may be called faster */
 
 double session_now(void);	/* monotonic seconds */
 void session_say(struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void session_tick(struct session *s);
 struct artefact *session_find(struct session *s, const char *key);
+/* A call of it at a timed shape: as last measured, else the root's. */
+double session_known_ns(const struct session *s, const struct artefact *a,
+			int shape);
+/* Ends a record with a verdict and its reason. */
+void session_stop(struct record *rec, enum verdict v, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void session_lock(struct session *s);
 void session_unlock(struct session *s);
 /*
@@ -100,6 +111,8 @@ int session_plan(struct session *s, struct pool *pool, size_t footprint,
 		 struct launch_arm *arm, int nr, double fastest_ns,
 		 double sum_ns, int max_rounds, struct launch *out,
 		 struct err *err);
+/* Runs arms that are ours: one that fails is ERR_FORMAT, the task's fault. */
+int session_launch_ours(struct launch *l, const char *who, struct err *err);
 void session_rates(struct shape_result *r);	/* gflops, gbs from time_ns */
 
 #endif
