@@ -222,7 +222,7 @@ static void json(void)
 	       "\"roof\":null,\"shapes\":" SHAPE("1") ",\"holdout\":"
 	       SHAPE("2") ",\"compiled\":true,\"correct\":true,"
 	       "\"launches\":12,\"host\":null,\"device\":null,"
-	       "\"sandbox\":null,\"oracle\":null,\"trust\":null,"
+	       "\"sandbox\":null,\"oracle\":null,\"trust\":\"measured\","
 	       "\"attempt_s\":null,\"error\":\"no \\\"error\\\"\"}\n",
 	       "a record, by the names of the design");
 }
