@@ -3,6 +3,7 @@
 
 #include "cmd/opt.h"
 #include "cmd/out.h"
+#include "cmd/shapes.h"
 #include "cmd/task.h"
 #include "core/mem.h"
 
@@ -58,8 +59,7 @@ static void print(const struct task *t, const struct record *r, bool json)
 		buf_release(&b);
 	}
 	putchar('\n');
-	if (r->nr_shapes)
-		task_print_record(r);
+	shapes_print(r, stdout);
 }
 
 /* What is measured: the work tree, a revision, or NULL: the root itself. */

@@ -1,4 +1,4 @@
-/* The table of a record's numbers, shape by shape, for `show' and `best'. */
+/* The table of a record's numbers, shape by shape, for people. */
 #ifndef CMD_SHAPES_H
 #define CMD_SHAPES_H
 

@@ -329,35 +329,3 @@ void task_print_root(const struct task *t)
 	    "%s", t->kernel->name, info->resolution * 100, info->oracle,
 	    info->sandbox, info->compiler, info->device_text);
 }
-
-void task_print_record(const struct record *r)
-{
-	struct table t;
-
-	table_init(&t, 6, 0x3e);
-	table_cell(&t, "shape");
-	table_cell(&t, "baseline");
-	table_cell(&t, "time");
-	table_cell(&t, "rate");
-	table_cell(&t, "speedup");
-	table_cell(&t, "95 %% interval");
-	for (size_t i = 0; i < r->nr_shapes; i++) {
-		const struct shape_result *s = &r->shape[i];
-		struct buf b[5] = { BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT,
-				    BUF_INIT };
-
-		fmt_time(&b[0], s->baseline_ns);
-		fmt_time(&b[1], s->time_ns);
-		fmt_rate(&b[2], s);
-		fmt_ratio(&b[3], s->speedup);
-		fmt_interval(&b[4], s->ci_low, s->ci_high);
-		table_cell(&t, "%s%s", *s->shape ? s->shape : "(fixed)",
-			   s->holdout ? " (hold-out)" : "");
-		for (int k = 0; k < 5; k++) {
-			table_cell(&t, "%s", b[k].ptr);
-			buf_release(&b[k]);
-		}
-	}
-	table_print(&t, stdout);
-	table_release(&t);
-}

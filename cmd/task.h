@@ -60,7 +60,5 @@ void task_print_root(const struct task *t);
  */
 int task_measure(struct task *t, const struct srcset *source,
 		 struct record *out, struct err *err);
-/* The table of a confirmed record: a row a shape. */
-void task_print_record(const struct record *r);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
+#include "cmd/shapes.h"
 #include "cmd/run.h"
 #include "core/mem.h"
 
@@ -42,8 +43,7 @@ static void print(const struct view *v, uint32_t idx, const struct record *was,
 		printf("%s\n", b.ptr);
 		buf_release(&b);
 	}
-	if (now->nr_shapes)
-		task_print_record(now);
+	shapes_print(now, stdout);
 	if (was->device && now->device && strcmp(was->device, now->device) != 0)
 		puts("These are different device classes: the original claim is "
 		     "neither confirmed nor refuted by this.");

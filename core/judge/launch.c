@@ -92,21 +92,9 @@ static void fail(struct launch_arm *a, enum verdict v, const char *why)
 	a->why = xstrdup(why);
 }
 
-static enum verdict state_verdict(enum worker_state s)
-{
-	switch (s) {
-	case WORKER_TIMEOUT:
-		return V_TIMEOUT;
-	case WORKER_CHEAT:
-		return V_CHEAT;
-	default:
-		return V_CRASH;
-	}
-}
-
 static void fail_state(struct run *r, int arm)
 {
-	fail(&r->l->arm[arm], state_verdict(worker_state(r->w[arm])),
+	fail(&r->l->arm[arm], worker_verdict(worker_state(r->w[arm])),
 	     worker_why(r->w[arm]));
 }
 

@@ -244,18 +244,6 @@ void suite_result_release(struct suite_result *r)
 
 /* ---- running ---- */
 
-static enum verdict verdict_of(enum worker_state s)
-{
-	switch (s) {
-	case WORKER_TIMEOUT:
-		return V_TIMEOUT;
-	case WORKER_CHEAT:
-		return V_CHEAT;
-	default:
-		return V_CRASH;
-	}
-}
-
 static void describe(struct buf *b, const struct shape *shape,
 		     const struct set *set, const struct kernel *k)
 {
@@ -305,7 +293,7 @@ static int bench_call(struct bench *b, const struct set *set,
 	}
 	if (state != WORKER_OK) {
 		buf_addstr(&why, worker_why(b->w));
-		fail(out, verdict_of(state), &why, b->layout.shape, set,
+		fail(out, worker_verdict(state), &why, b->layout.shape, set,
 		     b->layout.kernel);
 	} else if (!set_verify(set, &b->layout, b->w, 0, 0, b->d, &why)) {
 		fail(out, V_WRONG, &why, b->layout.shape, set,
@@ -414,7 +402,7 @@ static int pair_call(struct bench *b, const struct set *const *two,
 	if (state != WORKER_OK) {
 		buf_addf(&why, "called by two threads at once: %s",
 			 worker_why(b->w));
-		fail(out, verdict_of(state), &why, b->layout.shape, two[0],
+		fail(out, worker_verdict(state), &why, b->layout.shape, two[0],
 		     b->layout.kernel);
 	}
 	for (i = 0; i < 2 && out->verdict == V_NONE; i++) {
@@ -434,7 +422,7 @@ static int pair_calls(struct bench *b, struct set *const *set, int nr,
 	int i, ret = 0;
 
 	if (worker_state(b->w) != WORKER_OK) {
-		out->verdict = verdict_of(worker_state(b->w));
+		out->verdict = worker_verdict(worker_state(b->w));
 		out->why = xstrdup(worker_why(b->w));
 		return 0;
 	}

@@ -823,3 +823,15 @@ const char *sandbox_level(struct buf *why)
 		return "none";
 	return probe(false) ? "none" : "S1";
 }
+
+enum verdict worker_verdict(enum worker_state s)
+{
+	switch (s) {
+	case WORKER_TIMEOUT:
+		return V_TIMEOUT;
+	case WORKER_CHEAT:
+		return V_CHEAT;
+	default:
+		return V_CRASH;
+	}
+}

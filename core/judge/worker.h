@@ -68,6 +68,8 @@ int worker_pair(struct worker *w, int a, int b, double timeout_s,
 		enum worker_state *state, struct err *err);
 const char *worker_why(const struct worker *w);
 enum worker_state worker_state(const struct worker *w);
+/* What a state other than WORKER_OK means: crash, timeout or cheat. */
+enum verdict worker_verdict(enum worker_state s);
 /* The CPU ledger: time spent outside calls, in ns, since it was ready. */
 double worker_unaccounted_ns(const struct worker *w);
 void worker_end(struct worker *w);	/* kills and reaps it; NULL allowed */
