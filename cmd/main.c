@@ -3,6 +3,7 @@
  * its error and checks that stdout could be written.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,14 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	return status;
 }
 
+/* stdio drops what an earlier write could not bring out, and its errno. */
+static bool reader_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
 /* A result that could not be written is a failure, not a success. */
 static int close_stdout(int status)
 {
@@ -125,7 +134,7 @@ static int close_stdout(int status)
 
 	errno = 0;
 	if (fflush(stdout) != 0 || bad) {
-		if (errno == EPIPE) {	/* as git ends behind `head` */
+		if (errno == EPIPE || reader_gone()) {	/* as git ends behind `head` */
 			pager_wait();
 			signal(SIGPIPE, SIG_DFL);
 			raise(SIGPIPE);

@@ -198,6 +198,8 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 	char *why = NULL;
 	int ret;
 
+	out->root = t->judge[0]->info.shape[0];
+	out->root.shape = xstrdup(out->root.shape);
 	if (!run.policy || !run.proposer)
 		ret = err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
 			      "which this version does not have", s->spec.slug,
@@ -212,8 +214,6 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		free(device);
 		return ret;
 	}
-	out->root = t->judge[0]->info.shape[0];
-	out->root.shape = xstrdup(out->root.shape);
 	tell_unfit(t, run.proposer);
 	ret = store_claim(s, err);
 	if (ret) {

@@ -491,11 +491,15 @@ static int gone(struct process *j, struct err *err)
 {
 	int status = 0;
 
-	/* Its output is closed: it ends, or is made to. */
-	if (j->pid > 0 && waitpid(j->pid, &status, WNOHANG) == 0)
+	/* Its output is closed: it ends by itself, or is made to. */
+	for (int i = 0; i < 20 && j->pid > 0; i++) {
+		if (waitpid(j->pid, &status, WNOHANG) != 0)
+			j->pid = -1;
+		else
+			usleep(5000);
+	}
+	if (j->pid > 0)
 		kill(j->pid, SIGKILL);
-	else
-		j->pid = -1;
 	if (j->pid > 0 && waitpid(j->pid, &status, 0) == j->pid)
 		j->pid = -1;
 	if (WIFSIGNALED(status))

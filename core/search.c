@@ -302,6 +302,12 @@ static uint32_t nodes_before(const struct graph *g, uint32_t step)
 	return nr;
 }
 
+/* Made outside the policy's rounds: by hand, or a smaller champion. */
+static bool is_own_round(const struct node *n)
+{
+	return n->op && (!strcmp(n->op, "human") || !strcmp(n->op, "tune"));
+}
+
 /* A node that a killed run wrote and had no time to judge. */
 static int judge_pending(struct state *st, uint32_t node, struct err *err)
 {
@@ -316,8 +322,9 @@ static int judge_pending(struct state *st, uint32_t node, struct err *err)
 		return ret;
 	record_init(&a.rec);
 	a.p.subject = xstrdup(n->subject);
-	st->champion = graph_champion(g, nodes_before(g, (n->step - 1) / size *
-						      size));
+	/* What it was, or would have been, screened against. */
+	st->champion = graph_champion(g, nodes_before(g, is_own_round(n) ?
+			n->step - 1 : (n->step - 1) / size * size));
 	ret = search_judge_all(st, &a, 1, err);
 	if (!ret && a.written) {
 		record_release(&n->rec);
@@ -404,6 +411,9 @@ static int rounds(struct state *st, struct err *err)
 	bool more = true;
 	int ret = 0;
 
+	/* Such a node numbers a round of its own; what is next sees it. */
+	if (last && is_own_round(&run->graph.node[run->graph.nr - 1]))
+		round++;
 	for (; more && !ret; round++) {
 		struct policy_view v = { .spec = &run->search->spec,
 					 .graph = &run->graph, .round = round,

@@ -304,6 +304,7 @@ static int human_node(struct state *st, const struct oid *tip,
 	buf_addf(&a.p.plan, "### made by hand in commit %s\n\n",
 		 oid_text(tip).s);
 	buf_add_clean(&a.p.plan, c.message, strlen(c.message), true);
+	st->champion = run->graph.champion;
 	ret = search_judge_all(st, &a, 1, err);
 	if (!ret && a.written) {
 		search_add(st, &a);

@@ -513,6 +513,8 @@ int search_confirm(struct state *st, uint32_t node, bool to_root,
 				record_release(&g->node[node].rec);
 				record_copy(&g->node[node].rec, &a.rec);
 			}
+			/* Even without a verdict: not tried again. */
+			g->node[node].rec.confirming = true;
 			g->node[node].pending = false;
 			graph_settle(g);
 			search_emit(st, &e);

@@ -20,6 +20,16 @@ test_that 'a commit by hand on the best branch is judged and joins the graph' '
 	[ "$(git rev-parse $b)" = "$tip" ]
 '
 
+test_that 'what follows a commit by hand is screened against it and confirmed' '
+	kernel_repo r && cd r && scripted "$PWD/../t" "default faster 1.5" &&
+	git maxkernel explore -q --attempts 4 >/dev/null && s=$(the_search) &&
+	git checkout -q maxkernel/$s/best/scripted && echo "/* mine */" >>kernels/mix.c &&
+	git commit -qam mine && git checkout -q main &&
+	mine=$(git rev-parse "$(git for-each-ref --format="%(refname)" refs/heads/maxkernel | head -n 1)") &&
+	scripted "$PWD/../t" "default faster 3" &&
+	git maxkernel explore -q --attempts 6 >../out 2>../err && has "3.00x" ../out
+'
+
 test_that 'it is not taken in twice' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
 	git maxkernel explore -q --attempts 8 >/dev/null && s=$(the_search) &&
