@@ -166,7 +166,7 @@ kernel_repo()
 
 				for (int j = 0; j < N; j++) {
 					y[i * N + j] = alpha * squash(x[i * ldx + j]) * w;
-					total += y[i * N + j];
+					total += y[i * N + j] * y[i * N + j];
 				}
 			}
 			return total / (M * N);

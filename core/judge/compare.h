@@ -1,7 +1,7 @@
 /*
- * Is an output right?  Elementwise within atol + rtol * |oracle|, or within
- * 8 times the largest error of the reference itself where that is more (a
- * tolerance that the reference can't keep would refuse every honest kernel),
+ * Is an output right?  Elementwise within atol + rtol * |oracle|, or, where
+ * the data was scaled past what the tolerance is for (ref_max is not 0),
+ * within 8 times the largest error of the reference itself if that is more,
  * written so that NaN fails; the rms error at most 4 times the reference's
  * own, or the root's where that is more, plus one unit roundoff (wider where there are few elements, since both
  * are then mostly luck); integers exact; NaN and Inf where the reference
@@ -20,7 +20,8 @@ struct want {
 	double ref_rms;		/* error of the reference against the oracle,
 				 * or of the root where that is more; negative:
 				 * no rms rule (native oracle) */
-	double ref_max;		/* its largest error; 0: native oracle */
+	double ref_max;		/* its largest error; 0: native oracle, or
+				 * plain data, which the tolerance is for */
 	double rms;		/* of the finite values */
 };
 

@@ -344,6 +344,10 @@ static void settle_output(const struct oracle *o, struct set *set, int arg,
 	if (o->kind == ORACLE_NATIVE)
 		w->ref_rms = -1;
 	admit_root(t, r, root, w);
+	/* On plain data the tolerance stands as its author wrote it; other
+	 * regimes scale the data, and rounding with it, past what it is for. */
+	if (set->regime == REGIME_PLAIN)
+		w->ref_max = 0;
 	set->bytes += n * sizeof(*v);
 }
 
