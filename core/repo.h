@@ -1,7 +1,7 @@
 /*
- * The repository: the only file that knows libgit2 is core/repo.c.  Objects,
- * refs and the notes trees built on them; no policy of ours.  Network and
- * ref deletion go through the git program (core/git.h).
+ * The repository: objects and refs, no policy of ours.  libgit2 is known to
+ * core/repo*.c alone.  Network and ref deletion go through the git program
+ * (core/git.h).
  *
  * Durability: refs are fsynced, objects are made durable by repo_sync()
  * before a ref is moved onto them.

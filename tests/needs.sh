@@ -2,7 +2,7 @@
 # Prints the rules that tie each test program to its own object and to those
 # of the sources that its first comment names:
 #
-#	/* needs: core/foo.c core/bar.c */
+#	/* needs: core/foo.c core/bar*.c */
 set -eu
 
 rule()	# <program> <source>
@@ -13,9 +13,10 @@ rule()	# <program> <source>
 		{ done = index($0, "*/"); gsub(/\/\*|\*\/|needs:|\\/, ""); print }
 		done { exit }
 	' "$2" | tr -s ' \t*' '\n' | while read -r source; do
-		case $source in
-		*.c) printf ' %s' "$out/obj/${source%.c}.o" ;;
-		esac
+		case $source in *.c) ;; *) continue ;; esac
+		for file in $source; do
+			printf ' %s' "$out/obj/${file%.c}.o"
+		done
 	done
 	printf '\n'
 }

@@ -75,8 +75,10 @@ test_that 'includes point one way, and are written from the top' '
 	same want got
 '
 
-test_that 'each library stands behind one file' '
-	echo core/repo.c >want && includers git2 >got && same want got &&
+test_that 'each library stands behind one door' '
+	echo core/repo_parts.h >want && includers git2 >got && same want got &&
+	printf "core/%s\n" repo.c repo_object.c repo_ref.c repo_tree.c >want &&
+	includers "core/repo_parts" >got && same want got &&
 	echo core/json.c >want && includers "(cjson/|cJSON)" >got && same want got &&
 	for f in curl/:core/http.c libssh2:core/ssh.c; do
 		includers "${f%%:*}" >got

@@ -1,9 +1,6 @@
-/* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel.c
- * core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/record.c
- * core/source.c core/sha1.c core/oidset.c core/repo.c core/git.c core/notes.c
- * core/json.c core/metrics.c core/graph.c core/store_spec.c
- * core/store_lines.c core/store_load.c core/store_judged.c
- * core/store_source.c core/store_write.c core/store_land.c
+/* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
+ * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
+ * core/notes.c core/json.c core/metrics.c core/graph.c core/store*.c
  *
  * Drives the store for the shell tests: one command a run, plain lines out,
  * exit status 0, 1 ("no") or 128 with the message on stderr.
