@@ -25,7 +25,8 @@ struct suite {
 
 /*
  * ERR_FORMAT when the reference fails at a shape that the section names; odd
- * shapes at which it fails are left out.
+ * shapes at which it fails are left out.  With neither a declared nor a
+ * legal odd shape the smallest timed one is checked: nr is never 0.
  */
 int suite_open(struct suite *s, const struct kernel *k, struct oracle *o,
 	       struct dice *d, struct err *err);
