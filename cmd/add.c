@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agents/builtin/draft.h"
+#include "cmd/audit.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
 #include "cmd/task.h"
@@ -17,6 +18,7 @@
 
 #define MAX_INCLUDES 32
 #define LEAST_NS 5e6		/* of the timed size, on this machine */
+#define MOST_BYTES (64 << 20)	/* the judge holds a dozen sets of inputs */
 #define MOST_NS 100e6
 #define AIM_NS 25e6
 #define MAX_TRIES 3
@@ -204,9 +206,22 @@ static double work(const struct kernel *k, const struct shape *s)
 	return flops > 0 ? flops : bytes;
 }
 
+/* Would a call of this shape be more work, or more memory, than is wanted? */
+static bool too_large(const struct kernel *k, const struct shape *s,
+		      double want)
+{
+	struct err unused = ERR_INIT;
+	double flops, bytes;
+
+	if (kernel_work(k, s, &flops, &bytes, &unused))
+		return true;
+	return work(k, s) > want || bytes > 0.9 * MOST_BYTES;
+}
+
 /*
  * The timed shape, every dim times the same factor, so that a call takes
- * about AIM_NS; odd sizes.  False: it fits already, or can't be helped.
+ * about AIM_NS but touches no more than MOST_BYTES; odd sizes.  False: it
+ * fits already, or can't be helped.
  */
 static bool rescale(const struct kernel *k, double ns, struct buf *shape)
 {
@@ -218,6 +233,8 @@ static bool rescale(const struct kernel *k, double ns, struct buf *shape)
 
 	if (!k->nr_dims || !(ns > 0) || (ns >= LEAST_NS && ns <= MOST_NS))
 		return false;
+	if (ns < LEAST_NS && too_large(k, old, INFINITY))
+		return false;
 	memset(&s, 0, sizeof(s));
 	for (int i = 0; i < 40; i++) {
 		double f = sqrt(lo * hi);
@@ -227,7 +244,7 @@ static bool rescale(const struct kernel *k, double ns, struct buf *shape)
 
 			s.dim[d] = v < 2 ? 1 : v | 1;
 		}
-		if (work(k, &s) > want || isnan(work(k, &s)))
+		if (too_large(k, &s, want))
 			hi = f;
 		else
 			lo = f;
@@ -331,6 +348,20 @@ static int append_section(struct session *s, const char *name,
 	return ret;
 }
 
+/* A section that lets wrong kernels through is worth a word at once. */
+static int warn_of_mutants(struct session *s, const struct srcset *src,
+			   const struct buf *text, struct err *err)
+{
+	struct kernel_file f;
+	int ret = parse_draft(text, &f, err);
+
+	if (ret)
+		return ret;
+	ret = audit_warn(s, &f.v[0], src, src, err);
+	kernel_file_release(&f);
+	return ret;
+}
+
 static void print_result(const char *name, const struct buf *text,
 			 const struct strv *notes, const struct add_opts *o)
 {
@@ -406,6 +437,8 @@ static int add_file(struct session *s, const char *file,
 		explain_failure(&text, err);
 	if (!ret)
 		ret = append_section(s, name, &text, o->dry_run, err);
+	if (!ret && !o->no_run)
+		ret = warn_of_mutants(s, &src, &text, err);
 	if (!ret)
 		print_result(name, &text, &notes, o);
 out:

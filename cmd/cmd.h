@@ -36,7 +36,7 @@ struct cmd {
 	int (*run)(struct session *s, int argc, char **argv, struct err *err);
 };
 
-extern const struct cmd cmd_init, cmd_add, cmd_explore, cmd_resume,
+extern const struct cmd cmd_init, cmd_add, cmd_audit, cmd_explore, cmd_resume,
 	cmd_measure, cmd_status, cmd_log, cmd_show, cmd_graph, cmd_frontier,
 	cmd_best, cmd_diff, cmd_pick, cmd_verify, cmd_doctor, cmd_version;
 

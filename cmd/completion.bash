@@ -60,7 +60,7 @@ _git_maxkernel ()
 		;;
 	esac
 	case $command in
-	explore | resume | measure | status | graph | frontier | best)
+	audit | explore | resume | measure | status | graph | frontier | best)
 		__gitcomp "$(__git_maxkernel_kernels)"
 		;;
 	show | log | diff | pick | verify)

@@ -16,7 +16,7 @@
 #include "core/mem.h"
 
 static const struct cmd *const commands[] = {
-	&cmd_init, &cmd_add, &cmd_doctor,
+	&cmd_init, &cmd_add, &cmd_audit, &cmd_doctor,
 	&cmd_explore, &cmd_resume, &cmd_measure,
 	&cmd_status, &cmd_log, &cmd_show, &cmd_graph, &cmd_frontier,
 	&cmd_best, &cmd_diff,

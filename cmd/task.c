@@ -252,6 +252,7 @@ int task_judge(struct task *t, int jobs, struct err *err)
 		.kernel = t->kernel, .root = &t->source, .aux = &t->aux,
 		.work = t->work,
 		.sandbox_none = !strcmp(sandbox.ptr, "none"),
+		.helper = t->brief,
 	};
 	buf_release(&sandbox);
 	t->jobs = jobs;

@@ -36,6 +36,8 @@ struct task {
 	struct judge *judge[64];
 	int jobs;
 	struct judge_config config;
+	bool brief;		/* set before task_judge(): builds, checks and
+				 * screens only, so it opens sooner */
 };
 
 /*
