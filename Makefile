@@ -171,6 +171,12 @@ bench: deps
 	+@$(MAKE) --no-print-directory all
 	@MAXKERNEL_BUILD='$O' bash tests/bench/bench.sh
 
+# How often the judge is right, on this machine as it is loaded now;
+# BENCH_JUDGE="--call 5 --scale 0.1 aa" picks, see tests/helper/bench_judge.c.
+bench-judge: deps
+	+@$(MAKE) --no-print-directory all $O/helper/bench_judge
+	@MAXKERNEL_EXEC_PATH='$O/libexec' $O/helper/bench_judge $(BENCH_JUDGE)
+
 # ---- install ----
 
 MANPAGE = $(DESTDIR)$(MANDIR)/man1/git-maxkernel.1
@@ -206,7 +212,7 @@ clean:
 
 FORCE:
 .PHONY: all clean test-programs deps check check-long check-headers demo \
-	bench install uninstall dist FORCE
+	bench bench-judge install uninstall dist FORCE
 .SECONDARY:
 
 ifeq ($(filter clean deps uninstall dist,$(MAKECMDGOALS)),)

@@ -14,7 +14,7 @@
 #include "core/mem.h"
 
 static const char *const usage[] = {
-	"git maxkernel doctor [--quick] [--json] [-q]", NULL};
+	"git maxkernel doctor [--quick | --judge] [--json] [-q]", NULL};
 
 struct finding *doctor_found(struct findings *f, const char *name,
 			     const char *fmt, ...)
@@ -104,7 +104,7 @@ static void print_json(const struct findings *f, size_t missing)
 	buf_release(&list);
 }
 
-static void print_text(const struct findings *f, size_t missing)
+static void print_text(const struct findings *f)
 {
 	for (size_t i = 0; i < f->nr; i++) {
 		const struct finding *one = &f->v[i];
@@ -118,7 +118,15 @@ static void print_text(const struct findings *f, size_t missing)
 		if (one->way_out)
 			printf("%-21s -> %s\n", "", one->way_out);
 	}
-	if (missing)
+}
+
+static void print_sum(const struct findings *f, size_t missing, bool judge)
+{
+	if (judge && missing)
+		printf("\nthe judge erred in %zu of %zu\n", missing, f->nr);
+	else if (judge)
+		printf("\nthe judge is right in all %zu\n", f->nr);
+	else if (missing)
 		printf("\n%zu thing%s missing\n", missing,
 		       missing == 1 ? " is" : "s are");
 	else
@@ -127,9 +135,11 @@ static void print_text(const struct findings *f, size_t missing)
 
 static int doctor_run(struct session *s, int argc, char **argv, struct err *err)
 {
-	bool quick = false, json = false;
+	bool quick = false, judge = false, json = false;
 	const struct opt opts[] = {
 		OPT_BOOL(0, "quick", &quick, "measure no roofs"),
+		OPT_BOOL(0, "judge", &judge, "judge the judge: kernels of "
+			 "known speed, and cheats"),
 		OPT_BOOL(0, "json", &json, "print one JSON object"),
 		OPT_BOOL('q', "quiet", &out_quiet, "no progress"), OPT_END};
 	struct findings f = { .gflops = NAN, .gbs = NAN, .resolution = NAN };
@@ -144,17 +154,23 @@ static int doctor_run(struct session *s, int argc, char **argv, struct err *err)
 	status = opt_operands(argc, 0, 0, err);
 	if (status)
 		return status;
+	if (quick && judge)
+		return err_set(err, ERR_USAGE, "--quick and --judge exclude "
+			       "each other"), EXIT_USAGE;
 	/* a repository is welcome, not needed */
 	if (!s->repo && repo_open(&own.repo, ".", &unused))
 		own.repo = NULL;
 	task_signals();
-	ret = examine(&own, quick, &f, err);
+	ret = judge ? doctor_trial(&own, &f, err) :
+		examine(&own, quick, &f, err);
 	for (size_t i = 0; i < f.nr; i++)
 		missing += f.v[i].missing;
-	if (!ret && json)
+	if (!ret && json) {
 		print_json(&f, missing);
-	else if (!ret)
-		print_text(&f, missing);
+	} else if (!ret) {
+		print_text(&f);
+		print_sum(&f, missing, judge);
+	}
 	findings_release(&f);
 	if (!s->repo && own.repo)
 		repo_close(own.repo);

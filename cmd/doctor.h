@@ -1,6 +1,6 @@
 /*
  * What `doctor' finds, and who looks: doctor_machine.c asks the system,
- * doctor_judge.c the judge.
+ * doctor_judge.c the judge, doctor_trial.c tries whether that one is right.
  */
 #ifndef CMD_DOCTOR_H
 #define CMD_DOCTOR_H
@@ -36,5 +36,10 @@ void doctor_sandbox(struct findings *f, bool disabled);
 /* Device, resolution and roofs, as the judge measures them; nothing if
  * something is missing.  0, or ERR_STOPPED. */
 int doctor_judge(struct session *s, struct findings *f, struct err *err);
+/*
+ * Judges the judge: kernels of equal and of known speed, and kernels that
+ * cheat; a finding each, missing where it erred.  0, or ERR_STOPPED.
+ */
+int doctor_trial(struct session *s, struct findings *f, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@ rule()	# <program> <source>
 		NR == 1 && !/needs:/ { exit }
 		{ done = index($0, "*/"); gsub(/\/\*|\*\/|needs:|\\/, ""); print }
 		done { exit }
-	' "$2" | tr -s ' \t*' '\n' | while read -r source; do
+	' "$2" | tr -s ' \t' '\n' | while read -r source; do
 		case $source in *.c) ;; *) continue ;; esac
 		for file in $source; do
 			printf ' %s' "$out/obj/${file%.c}.o"

@@ -55,9 +55,21 @@ test_that 'the judge measures roofs and resolution' '
 	grep -q "^sandbox *[Sn]" out
 '
 
+test_that 'the judge itself is tried: known speeds, and cheats' '
+	make_repo r && cd r && git maxkernel doctor --judge --json >out
+	[ $? -le 1 ] &&
+	for name in half memo constructor input outside less endless; do
+		grep -q "\"name\":\"$name\",[^}]*\"missing\":false" out || exit 1
+	done &&
+	for name in equal "equal again" "20 % slower"; do
+		grep -q "\"name\":\"$name\",[^}]*\"missing\":false" out || exit 1
+	done
+'
+
 test_that 'usage' '
 	gives 129 git-maxkernel doctor -h >out && has usage: out &&
-	gives 129 git-maxkernel doctor extra
+	gives 129 git-maxkernel doctor extra &&
+	gives 129 git-maxkernel doctor --quick --judge
 '
 
 test_done
