@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,12 @@
 #include <unistd.h>
 
 #include "core/json.h"
-#include "core/judge.h"
+#include "core/judge_reply.h"
 #include "core/judge/wire.h"
 #include "core/mem.h"
 #include "core/paths.h"
 #include "core/tempdir.h"
 
-#define MAX_TEXT 4096		/* of one string in a reply */
-#define MAX_SHAPES 256
 #define MAX_SAMPLES (1u << 20)
 #define MAX_BUILT 48		/* artefacts kept before the oldest goes */
 
@@ -273,87 +270,15 @@ static int process_start(struct judge *base, const struct judge_request *req,
 
 /* ---- replies ---- */
 
-static char *text_of(const struct json *o, const char *key)
-{
-	const char *s = json_str(o, key, NULL);
-	struct buf b = BUF_INIT;
-
-	if (!s)
-		return NULL;
-	buf_add_clean(&b, s, strnlen(s, MAX_TEXT), true);
-	return buf_detach(&b);
-}
-
-static void read_shape(const struct json *o, struct shape_result *s)
-{
-	s->shape = text_of(o, "shape");
-	if (!s->shape)
-		s->shape = xstrdup("");
-	s->time_ns = json_num(o, "time_ns", NAN);
-	s->baseline_ns = json_num(o, "baseline_ns", NAN);
-	s->speedup = json_num(o, "speedup", NAN);
-	s->ci_low = json_num(o, "ci_low", NAN);
-	s->ci_high = json_num(o, "ci_high", NAN);
-	s->flops = json_num(o, "flops", NAN);
-	s->bytes = json_num(o, "bytes", NAN);
-	s->gflops = json_num(o, "gflops", NAN);
-	s->gbs = json_num(o, "gbs", NAN);
-	s->roof = json_num(o, "roof", NAN);
-	s->holdout = json_bool(o, "holdout", false);
-}
-
-static struct shape_result *read_shapes(const struct json *o, size_t *nr)
-{
-	const struct json *list = json_get(o, "shapes"), *v;
-	struct shape_result *s;
-	size_t max = json_count(list);
-
-	*nr = 0;
-	if (json_type(list) != JSON_ARRAY || max > MAX_SHAPES)
-		return NULL;
-	s = xcalloc(max, sizeof(*s));
-	for (v = json_first(list); v && *nr < max; v = json_next(v))
-		read_shape(v, &s[(*nr)++]);
-	return s;
-}
-
-static int read_info(struct process *j, const struct json *o, struct err *err)
-{
-	struct judge_info *i = &j->base.info;
-
-	if (!json_bool(o, "ok", false)) {
-		char *why = text_of(o, "error");
-
-		err_set(err, ERR_FORMAT, "%s", why ? why : "the judge gave up");
-		free(why);
-		return err->code;
-	}
-	i->device = text_of(o, "device");
-	i->device_text = text_of(o, "device_text");
-	i->host = text_of(o, "host");
-	i->sandbox = text_of(o, "sandbox");
-	i->oracle = text_of(o, "oracle");
-	i->compiler = text_of(o, "compiler");
-	i->best_flags = text_of(o, "best_flags");
-	i->best_flags_speedup = json_num(o, "best_flags_speedup", NAN);
-	i->resolution = json_num(o, "resolution", NAN);
-	i->shape = read_shapes(o, &i->nr_shapes);
-	if (!i->device || !i->device_text || !i->host || !i->sandbox ||
-	    !i->oracle || !i->compiler || !i->nr_shapes)
-		return err_set(err, ERR_FORMAT, "the judge's answer to 'open' "
-			       "lacks a field");
-	return 0;
-}
-
 /* The file with the raw samples, from the work folder and nowhere else. */
-static void read_samples(const struct process *j, const struct json *o,
+static void read_samples(const struct process *j, const struct judge_reply *r,
 			 struct record *out)
 {
-	const char *name = json_str(o, "samples", NULL);
+	const char *name = judge_reply_samples(r);
 	struct err unused = ERR_INIT;
 	char *path;
 
-	if (!name || strchr(name, '/') || *name == '.')
+	if (!name)
 		return;
 	path = xasprintf("%s/%s", j->work, name);
 	if (buf_read_file(&out->samples, path, MAX_SAMPLES, &unused))
@@ -362,67 +287,45 @@ static void read_samples(const struct process *j, const struct json *o,
 	free(path);
 }
 
-static int read_record(struct process *j, const struct json *o,
-		       struct record *out, struct err *err)
+/* stage: what it answers, which may be a build that the request needed. */
+static int read_record(struct process *j, const struct judge_reply *r,
+		       enum judge_stage stage, struct record *out,
+		       struct err *err)
 {
-	const char *verdict = json_str(o, "verdict", "");
-	int v = verdict_parse(verdict);
-	bool confirm = j->req.stage == JUDGE_CONFIRM;
-
-	if (v < 0 || v == V_NONE || (v == V_CONFIRMED && !confirm))
-		return err_set(err, ERR_FORMAT, "the judge's verdict '%.40s' is "
-			       "not one of this stage", verdict);
-	out->verdict = (enum verdict)v;
-	out->error = text_of(o, "error");
-	out->clock = text_of(o, "clock");
-	out->lr = json_num(o, "lr", NAN);
-	out->lr_low = json_num(o, "lr_low", NAN);
-	out->lr_high = json_num(o, "lr_high", NAN);
-	out->time_ns = json_num(o, "time_ns", NAN);
-	out->baseline_ns = json_num(o, "baseline_ns", NAN);
-	out->launches = (int)fmax(0, fmin(json_num(o, "launches", 0), 1e6));
-	out->shape = read_shapes(o, &out->nr_shapes);
+	if (judge_reply_record(r, stage, out, err))
+		return err->code;
 	out->compiler = xstrdup(j->base.info.compiler);
+	out->confirming = j->req.stage == JUDGE_CONFIRM;
 	if (j->req.stage >= JUDGE_SCREEN)
 		out->against = xstrdup(j->req.against_root ? "root" :
 				       oid_text(&j->req.against).s);
-	if (out->nr_shapes) {
-		out->gflops = out->shape[0].gflops;
-		out->gbs = out->shape[0].gbs;
-		out->roof = out->shape[0].roof;
-	}
-	if (!confirm)
-		return 0;
-	out->speedup = json_num(o, "speedup", NAN);
-	out->ci_low = json_num(o, "ci_low", NAN);
-	out->ci_high = json_num(o, "ci_high", NAN);
-	out->confirming = true;
-	out->est_speedup = json_num(o, "est_speedup", NAN);
-	out->vs_rival = json_num(o, "vs_rival", NAN);
-	out->vs_best_flags = json_num(o, "vs_best_flags", NAN);
-	read_samples(j, o, out);
-	if (out->verdict == V_CONFIRMED && !(out->speedup > 0))
-		return err_set(err, ERR_FORMAT, "the judge confirms without a "
-			       "speedup");
+	if (stage == JUDGE_CONFIRM)
+		read_samples(j, r, out);
 	return 0;
 }
 
 /* A build that a later stage needed: go on with what is next. */
-static int after_build(struct process *j, const struct json *o,
+static int after_build(struct process *j, const struct judge_reply *r,
 		       struct record *out, struct err *err)
 {
 	const struct oid *state = j->want == WANT_CHAMPION ? &j->req.against
 							   : &j->req.state;
-	int ret;
+	char *why;
+	int ret = read_record(j, r, JUDGE_BUILD, out, err);
 
-	if (strcmp(json_str(o, "verdict", ""), "same") != 0) {
-		if (j->want == WANT_CANDIDATE) {
-			ret = read_record(j, o, out, err);
-			return ret ? ret : 1;
-		}
-		return err_set(err, ERR_FORMAT, "the champion no longer builds: "
-			       "%.200s", json_str(o, "error", ""));
+	if (ret)
+		return ret;
+	if (out->verdict != V_SAME && j->want == WANT_CANDIDATE)
+		return 1;
+	if (out->verdict != V_SAME) {
+		why = judge_reply_error(r);
+		err_set(err, ERR_FORMAT, "the champion no longer builds: "
+			"%.300s", why ? why : "");
+		free(why);
+		return err->code;
 	}
+	record_release(out);
+	record_init(out);
 	ret = remember(j, state, err);
 	if (ret)
 		return ret;
@@ -435,7 +338,17 @@ static int after_build(struct process *j, const struct json *o,
 	return send_stage(j, err);
 }
 
-static int on_done(struct process *j, const struct json *o,
+static int lost(const struct judge_reply *r, struct err *err)
+{
+	char *why = judge_reply_error(r);
+
+	err_set(err, ERR_SYS, "the judge cannot go on: %.300s",
+		why ? why : "no reason given");
+	free(why);
+	return err->code;
+}
+
+static int on_done(struct process *j, const struct judge_reply *r,
 		   struct record *out, struct err *err)
 {
 	int ret;
@@ -444,16 +357,15 @@ static int on_done(struct process *j, const struct json *o,
 		tempdir_remove(j->src);
 	free(j->src);
 	j->src = NULL;
-	if (json_bool(o, "fatal", false))
-		return err_set(err, ERR_SYS, "the judge cannot go on: %.300s",
-			       json_str(o, "error", "no reason given"));
+	if (r->fatal)
+		return lost(r, err);
 	if (j->req.stage == JUDGE_OPEN) {
-		ret = read_info(j, o, err);
+		ret = judge_reply_info(r, &j->base.info, err);
 		return ret ? ret : 1;
 	}
 	if (j->want != WANT_REPLY)
-		return after_build(j, o, out, err);
-	ret = read_record(j, o, out, err);
+		return after_build(j, r, out, err);
+	ret = read_record(j, r, j->req.stage, out, err);
 	if (!ret && j->req.stage == JUDGE_BUILD && out->verdict == V_SAME)
 		ret = remember(j, &j->req.state, err);
 	return ret ? ret : 1;
@@ -462,27 +374,17 @@ static int on_done(struct process *j, const struct json *o,
 static int on_line(struct process *j, const char *line, size_t len,
 		   struct record *out, struct err *err)
 {
-	struct json *doc;
-	const char *event;
-	int ret = json_parse_object(&doc, line, len, err);
+	struct judge_reply r;
+	int ret = judge_reply_parse(&r, line, len, err);
 
 	if (ret)
-		return err_wrap(err, "the judge's reply");
-	event = json_str(doc, "e", "");
-	if (json_num(doc, "id", -1) != j->id) {
-		ret = 0;	/* of a request that was given up, or forget */
-	} else if (!strcmp(event, "progress")) {
-		struct buf b = BUF_INIT;
-		const char *doing = json_str(doc, "doing", "");
-
-		buf_add_clean(&b, doing, strnlen(doing, 100), false);
-		snprintf(j->doing, sizeof(j->doing), "%s", b.ptr);
-		buf_release(&b);
-		ret = 0;
-	} else if (!strcmp(event, "done")) {
-		ret = on_done(j, doc, out, err);
-	}
-	json_free(doc);
+		return ret;
+	/* Others are of a request that was given up, or of a "forget". */
+	if (r.id == j->id && r.event == REPLY_PROGRESS)
+		memcpy(j->doing, r.doing, sizeof(j->doing));
+	else if (r.id == j->id && r.event == REPLY_DONE)
+		ret = on_done(j, &r, out, err);
+	judge_reply_release(&r);
 	return ret;
 }
 
@@ -513,8 +415,9 @@ static int process_step(struct judge *base, struct record *out,
 			struct err *err)
 {
 	struct process *j = (struct process *)base;
-	char chunk[8192], *end;
+	char chunk[8192], *line, *end;
 	ssize_t n = read(j->out, chunk, sizeof(chunk));
+	size_t used = 0;
 	int ret = 0;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -526,14 +429,14 @@ static int process_step(struct judge *base, struct record *out,
 	if (!buf_add_max(&j->reply, chunk, (size_t)n, WIRE_MAX_REPLY))
 		return err_set(err, ERR_LIMIT, "the judge's reply is too long");
 	while (ret == 0) {
-		end = memchr(j->reply.ptr, '\n', j->reply.len);
+		line = j->reply.ptr + used;
+		end = memchr(line, '\n', j->reply.len - used);
 		if (!end)
 			break;
-		ret = on_line(j, j->reply.ptr, (size_t)(end - j->reply.ptr),
-			      out, err);
-		buf_splice(&j->reply, 0, (size_t)(end - j->reply.ptr) + 1, "",
-			   0);
+		ret = on_line(j, line, (size_t)(end - line), out, err);
+		used += (size_t)(end - line) + 1;
 	}
+	buf_splice(&j->reply, 0, used, "", 0);
 	return ret;
 }
 

@@ -12,7 +12,7 @@
 #include "core/buf.h"
 
 /* Raised whenever a change of the judge could change a verdict. */
-#define JUDGE_EPOCH 1
+#define JUDGE_EPOCH 2
 
 enum verdict {
 	V_NONE,			/* not judged yet */
@@ -60,6 +60,7 @@ struct record {
 	char *host, *device, *sandbox, *oracle, *clock, *compiler, *flags;
 	char *against;		/* state id the lr is against, or NULL */
 	struct buf samples;	/* raw log-ratios and set hashes, JSON text */
+	bool borrowed;		/* the strings are another's: not freed with it */
 };
 
 void record_init(struct record *r);	/* numbers are NAN */

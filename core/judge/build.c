@@ -304,6 +304,8 @@ static int make_command(struct strv *argv, const struct paths *p,
 	add_flags(argv, job);
 	strv_push(argv, "-fPIC");
 	strv_push(argv, "-fvisibility=default");
+	/* The linker then loads no plugin that heeds sections of a source. */
+	strv_push(argv, "-fno-lto");
 	strv_push(argv, "-I.");
 	if (p->prelude) {
 		strv_push(argv, "-include");

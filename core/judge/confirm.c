@@ -114,8 +114,7 @@ static int main_shape(struct confirmation *c, int shape, struct err *err)
 			     arm[1].why ? arm[1].why : "no time");
 	} else if (!ret) {
 		c->lr[shape][c->n] = launch_ratio(&arm[0], &arm[1]);
-		c->single[shape][c->n] = launch_single_ratio(&arm[0],
-							     &arm[1]);
+		c->single[shape][c->n] = launch_single_ratio(&l);
 		c->ns[shape][c->n] = arm[0].median_ns;
 		c->champ_ns[shape][c->n] = arm[1].median_ns;
 		c->offset[shape][c->n] = l.placement.offset |

@@ -14,6 +14,7 @@
 
 #define MAX_PHDRS 64
 #define MAX_NAME 256
+#define MAX_STATIC (256ull << 20)	/* bytes of its own data */
 
 struct elf {
 	const unsigned char *p;
@@ -148,12 +149,14 @@ int elf_imports(const struct buf *file, struct strv *out, struct err *err)
 /* The gate, by segments: what the loader goes by */
 
 /* size bytes at an address, from the file, or NULL. */
-static const void *mem(const struct elf *e, uint64_t addr, uint64_t size)
+static const void *mem_in(const struct elf *e, uint64_t addr, uint64_t size,
+			  bool fixed)
 {
 	for (int i = 0; i < e->head.e_phnum; i++) {
 		const Elf64_Phdr *ph = &e->ph[i];
 
 		if (ph->p_type != PT_LOAD || addr < ph->p_vaddr ||
+		    (fixed && (ph->p_flags & PF_W)) ||
 		    addr - ph->p_vaddr > ph->p_filesz ||
 		    size > ph->p_filesz - (addr - ph->p_vaddr))
 			continue;
@@ -164,13 +167,25 @@ static const void *mem(const struct elf *e, uint64_t addr, uint64_t size)
 	return NULL;
 }
 
+static const void *mem(const struct elf *e, uint64_t addr, uint64_t size)
+{
+	return mem_in(e, addr, size, false);
+}
+
+/* The same of what can't be written: tables that relocations could change
+ * are not those that the gate has read. */
+static const void *table(const struct elf *e, uint64_t addr, uint64_t size)
+{
+	return mem_in(e, addr, size, true);
+}
+
 static const char *dyn_string(const struct elf *e, uint64_t off)
 {
 	const char *s;
 
 	if (off >= e->strsz)
 		return NULL;
-	s = mem(e, e->strtab, e->strsz);
+	s = table(e, e->strtab, e->strsz);
 	if (!s || !memchr(s + off, '\0', e->strsz - off) ||
 	    strlen(s + off) > MAX_NAME)
 		return NULL;
@@ -179,6 +194,7 @@ static const char *dyn_string(const struct elf *e, uint64_t off)
 
 static bool read_segments(struct elf *e)
 {
+	uint64_t own = 0;
 	bool stack = false;
 	const void *p;
 
@@ -200,6 +216,11 @@ static bool read_segments(struct elf *e)
 		    (ph->p_flags & (PF_W | PF_X)) == (PF_W | PF_X))
 			return fail(e, "it has memory that is both writable "
 				    "and executable");
+		if (ph->p_type == PT_LOAD && ph->p_memsz > MAX_STATIC - own)
+			return fail(e, "it has over %llu MiB of static memory",
+				    MAX_STATIC >> 20);
+		if (ph->p_type == PT_LOAD)
+			own += ph->p_memsz;
 		if (ph->p_type == PT_GNU_STACK) {
 			stack = true;
 			if (ph->p_flags & PF_X)
@@ -479,7 +500,7 @@ static bool symbol(const struct elf *e, uint64_t i, Elf64_Sym *sym)
 
 	if (i > UINT32_MAX)
 		return false;
-	p = mem(e, e->symtab + i * sizeof(*sym), sizeof(*sym));
+	p = table(e, e->symtab + i * sizeof(*sym), sizeof(*sym));
 	if (p)
 		memcpy(sym, p, sizeof(*sym));
 	return p != NULL;
@@ -552,6 +573,17 @@ static bool is_irelative(uint32_t type)
 #endif
 }
 
+/* It would change what the gate has read. */
+static bool is_in_dynamic(const struct elf *e, uint64_t addr)
+{
+	for (int i = 0; i < e->head.e_phnum; i++)
+		if (e->ph[i].p_type == PT_DYNAMIC &&
+		    addr + 8 > e->ph[i].p_vaddr &&
+		    addr < e->ph[i].p_vaddr + e->ph[i].p_memsz)
+			return true;
+	return false;
+}
+
 static bool check_relocs(struct elf *e, uint64_t addr, uint64_t size,
 			 bool threads)
 {
@@ -560,11 +592,13 @@ static bool check_relocs(struct elf *e, uint64_t addr, uint64_t size,
 
 	if (!size)
 		return true;
-	p = mem(e, addr, size);
+	p = table(e, addr, size);
 	if (!p || size % sizeof(r))
 		return damaged(e, "relocations");
 	for (uint64_t off = 0; off < size; off += sizeof(r)) {
 		memcpy(&r, p + off, sizeof(r));
+		if (is_in_dynamic(e, r.r_offset))
+			return fail(e, "it changes what the loader goes by");
 		if (is_irelative((uint32_t)ELF64_R_TYPE(r.r_info)))
 			return fail(e, "it has a function that is chosen when "
 				    "it is loaded (ifunc)");

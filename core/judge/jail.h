@@ -44,5 +44,9 @@ int jail_syscalls_compute(bool threads);
 /* Reading the time stamp counter raises SIGSEGV; no effect where the machine
  * has no such switch. */
 int jail_no_clock(void);
+/* Unmaps the pages by which the kernel tells the time without a call, where
+ * it can.  maps: /proc/self/maps.  Not before the last dlopen(),
+ * which looks at all that is loaded. */
+void jail_no_vdso(int maps);
 
 #endif

@@ -20,8 +20,15 @@
 #define FULL_ELEMS 65536	/* outputs up to this are compared whole */
 #define SAMPLE 256
 #define SINGLES 5
-#define SINGLE_MIN_NS 1e4	/* below, the hand-off's noise decides */
-#define EMPTY_CALLS 3
+#define MANY_SINGLES 25		/* for calls below MANY_NS */
+#define MANY_NS 1e5
+/* Below this a call is short beside its hand-off, and what that adds is taken
+ * off. */
+#define SHORT_NS 1e4
+#define SHORT_SINGLES 100
+#define SINGLE_NOISE_NS 300	/* that a call may cost more by itself */
+#define WALL_NOISE_NS 5000
+#define EMPTY_CALLS 9
 
 struct run {			/* a launch while it runs */
 	struct launch *l;
@@ -31,6 +38,7 @@ struct run {			/* a launch while it runs */
 	double empty_ns[LAUNCH_MAX_ARMS];
 	int *order;		/* of the pool's sets */
 	int next;		/* first set not drawn */
+	bool hopeless;		/* arm 0 is, see struct launch */
 };
 
 void launch_arm_init(struct launch_arm *a, const char *so)
@@ -82,6 +90,12 @@ int launch_slots(const struct kernel *k, double call_ns, size_t bytes)
 	if (want > LAYOUT_MAX_SLOTS)
 		want = LAYOUT_MAX_SLOTS;
 	return want < 1 ? 1 : (int)want;
+}
+
+int launch_singles(double call_ns)
+{
+	return call_ns < SHORT_NS ? SHORT_SINGLES :
+	       call_ns < MANY_NS ? MANY_SINGLES : SINGLES;
 }
 
 static void fail(struct launch_arm *a, enum verdict v, const char *why)
@@ -160,7 +174,7 @@ static void chill(const struct run *r)
 	}
 }
 
-/* Puts n undrawn sets into the slots; false when too few are left. */
+/* Takes n undrawn sets; false when too few are left. */
 static bool draw(struct run *r, int n, int *set)
 {
 	struct pool *p = r->l->pool;
@@ -171,7 +185,6 @@ static bool draw(struct run *r, int n, int *set)
 	for (i = 0; i < n; i++) {
 		set[i] = r->order[r->next++];
 		pool_used(p, set[i]);
-		set_load(p->set[set[i]], &r->in, i);
 	}
 	return true;
 }
@@ -211,7 +224,11 @@ static void verify(struct run *r, int arm, const int *set, int n, bool whole)
 	buf_release(&why);
 }
 
-/* One hand-off of one arm on the drawn sets; *ns: a call. */
+/*
+ * One hand-off of one arm on the drawn sets; *ns: a call.  Each arm finds its
+ * inputs as the judge has just written them, whatever the arm before it did
+ * to the cache.
+ */
 static int call_arm(struct run *r, int arm, const int *set, int n, bool whole,
 		    double *ns, struct err *err)
 {
@@ -221,6 +238,8 @@ static int call_arm(struct run *r, int arm, const int *set, int n, bool whole,
 	double total;
 	int i, ret;
 
+	for (i = 0; i < n; i++)
+		set_load(l->pool->set[set[i]], &r->in, i);
 	worker_poison(r->w[arm], 0, n,
 		      ((uint64_t)dice_u32(l->dice) << 32) |
 		      dice_u32(l->dice));
@@ -318,32 +337,42 @@ static int start_arms(struct run *r, struct err *err)
 	return 0;
 }
 
+static bool takes_singles(const struct launch *l)
+{
+	return l->singles && l->slots > 1;
+}
+
 static int run_rounds(struct run *r, struct err *err)
 {
 	struct launch *l = r->l;
 	double ns[LAUNCH_MAX_ARMS];
-	bool drawn = true, hopeless;
+	int keep = takes_singles(l) ? LAUNCH_SINGLES : 0, left;
+	bool drawn = true;
 	int i, k, ret;
 
 	for (i = 0; i < l->warm + l->rounds && drawn; i++) {
+		left = l->pool->nr - r->next - keep;
 		/* Too few sets for both: measuring goes first. */
-		if (i < l->warm && l->pool->nr - r->next < 2 * l->slots)
+		if (i < l->warm && left < 2 * l->slots)
 			continue;
+		/* But not before the single calls, which guard it. */
+		if (l->rounds_done && left < l->slots)
+			return 0;
 		ret = round_run(r, l->slots, i == 0, ns, &drawn, err);
 		if (ret || l->arm[0].verdict != V_NONE)
 			return ret;
 		if (!drawn)
 			return 0;
-		hopeless = l->hopeless > 0 && l->nr_arms > 1 &&
-			   l->arm[1].verdict == V_NONE &&
-			   ns[0] > l->hopeless * ns[1];
-		if (i < l->warm && !hopeless)
+		r->hopeless = l->hopeless > 0 && l->nr_arms > 1 &&
+			      l->arm[1].verdict == V_NONE &&
+			      ns[0] > l->hopeless * ns[1];
+		if (i < l->warm && !r->hopeless)
 			continue;
 		for (k = 0; k < l->nr_arms; k++)
 			if (l->arm[k].verdict == V_NONE)
 				l->arm[k].ns[l->arm[k].nr++] = ns[k];
 		l->rounds_done++;
-		if (hopeless)
+		if (r->hopeless)
 			return 0;
 	}
 	return 0;
@@ -352,11 +381,16 @@ static int run_rounds(struct run *r, struct err *err)
 static int run_singles(struct run *r, struct err *err)
 {
 	struct launch *l = r->l;
-	double v[LAUNCH_MAX_ARMS][SINGLES], ns[LAUNCH_MAX_ARMS];
+	double v[LAUNCH_MAX_ARMS][SHORT_SINGLES], ns[LAUNCH_MAX_ARMS];
+	double gap[SHORT_SINGLES];
+	int i, k, ret, nr, want = SINGLES;
 	bool drawn;
-	int i, k, ret, nr;
 
-	for (nr = 0; nr < SINGLES; nr++) {
+	for (i = 0; i < l->nr_arms; i++)
+		if (l->arm[i].median_ns > 0)
+			want = (int)fmax(want,
+					 launch_singles(l->arm[i].median_ns));
+	for (nr = 0; nr < want; nr++) {
 		ret = round_run(r, 1, false, ns, &drawn, err);
 		if (ret || l->arm[0].verdict != V_NONE)
 			return ret;
@@ -365,9 +399,12 @@ static int run_singles(struct run *r, struct err *err)
 		for (k = 0; k < l->nr_arms; k++)
 			v[k][nr] = ns[k];
 	}
-	for (i = 0; nr >= 3 && i < l->nr_arms; i++)
+	for (i = 0; nr >= LAUNCH_SINGLES && i < l->nr_arms; i++)
 		if (l->arm[i].verdict == V_NONE)
 			l->arm[i].single_ns = stats_median(v[i], nr);
+	for (i = 0; nr >= LAUNCH_SINGLES && l->nr_arms > 1 && i < nr; i++)
+		gap[i] = v[0][i] - v[1][i];
+	l->single_gap_ns = l->nr_arms > 1 ? stats_median(gap, nr) : NAN;
 	return 0;
 }
 
@@ -450,9 +487,8 @@ int launch_run(struct launch *l, struct err *err)
 	if (!ret && l->arm[0].verdict == V_NONE)
 		ret = run_rounds(&r, err);
 	settle_times(l);
-	if (!ret && l->singles && l->slots > 1 &&
-	    l->rounds_done == l->rounds && l->arm[0].verdict == V_NONE &&
-	    l->arm[0].median_ns >= SINGLE_MIN_NS)
+	if (!ret && takes_singles(l) && l->rounds_done && !r.hopeless &&
+	    l->arm[0].verdict == V_NONE)
 		ret = run_singles(&r, err);
 	if (!ret)
 		ledger(&r);
@@ -470,10 +506,20 @@ double launch_ratio(const struct launch_arm *a, const struct launch_arm *b)
 	return stats_median(d, n);
 }
 
-double launch_single_ratio(const struct launch_arm *a,
-			   const struct launch_arm *b)
+double launch_single_ratio(const struct launch *l)
 {
-	if (!(a->single_ns > 0) || !(b->single_ns > 0))
+	const struct launch_arm *x = &l->arm[0], *y = &l->arm[1];
+	double noise = l->kernel->threads > 1 ? WALL_NOISE_NS :
+						SINGLE_NOISE_NS, own;
+
+	if (!(x->single_ns > 0) || !(y->single_ns > 0))
 		return NAN;
-	return log(b->single_ns) - log(a->single_ns);
+	if (fmin(x->median_ns, y->median_ns) >= SHORT_NS)
+		return log(y->single_ns) - log(x->single_ns);
+	/* By itself a call costs more than in a batch, both arms the same. */
+	own = y->median_ns + l->single_gap_ns;
+	if (own > x->median_ns)
+		own = fmax(own - noise, x->median_ns);
+	own = fmax(own, x->median_ns / 2);
+	return log(y->median_ns) - log(own);
 }

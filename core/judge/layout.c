@@ -147,6 +147,17 @@ static void place_array(struct layout *l, struct region *r, int slot, int i,
 	r->off += len;
 }
 
+/* The slack, and what is written there, stays the output's. */
+static void lend(struct layout *l, int slot, int arg, int to)
+{
+	struct place *p = &l->place[slot * l->kernel->nr_args + arg];
+
+	*p = *layout_at(l, slot, to);
+	p->slack_before = p->slack_after = 0;
+	p->writable = false;
+	p->lent = true;
+}
+
 static int place_slot(struct layout *l, struct region *in, struct region *out,
 		      int slot, struct placement pl, struct err *err)
 {
@@ -155,9 +166,11 @@ static int place_slot(struct layout *l, struct region *in, struct region *out,
 	for (int i = 0; i < l->kernel->nr_args; i++) {
 		const struct arg *a = &l->kernel->arg[i];
 
-		if (is_array(a))
+		if (is_array(a) && i != l->lent)
 			place_array(l, is_written(a) ? out : in, slot, i, pl);
 	}
+	if (l->lent >= 0)
+		lend(l, slot, l->lent, l->to);
 	if (in->off + out->off - before > MAX_SLOT)
 		return err_set(err, ERR_LIMIT,
 			       "kernel '%s': the arrays are over 2 GiB at %s",
@@ -192,17 +205,22 @@ static int place_all(struct layout *l, struct placement pl, struct err *err)
 	return 0;
 }
 
-int layout_make(struct layout *l, const struct kernel *k,
-		const struct shape *s, bool as_double, int slots,
-		struct placement p, struct err *err)
+static void init(struct layout *l, const struct kernel *k,
+		 const struct shape *s, int slots)
 {
-	size_t places;
-
 	memset(l, 0, sizeof(*l));
 	l->kernel = k;
 	l->shape = s;
-	l->as_double = as_double;
 	l->slots = slots;
+	l->lent = l->to = -1;
+}
+
+static int make(struct layout *l, struct placement p, struct err *err)
+{
+	const struct kernel *k = l->kernel;
+	int slots = l->slots;
+	size_t places;
+
 	if (slots < 1 || slots > LAYOUT_MAX_SLOTS)
 		return err_set(err, ERR_LIMIT, "%d argument sets", slots);
 	for (int i = 0; i < k->nr_args; i++)
@@ -217,6 +235,25 @@ int layout_make(struct layout *l, const struct kernel *k,
 		return err->code;
 	}
 	return 0;
+}
+
+int layout_make(struct layout *l, const struct kernel *k,
+		const struct shape *s, bool as_double, int slots,
+		struct placement p, struct err *err)
+{
+	init(l, k, s, slots);
+	l->as_double = as_double;
+	return make(l, p, err);
+}
+
+int layout_make_lent(struct layout *l, const struct kernel *k,
+		     const struct shape *s, struct placement p, int lent,
+		     int to, struct err *err)
+{
+	init(l, k, s, 1);
+	l->lent = lent;
+	l->to = to;
+	return make(l, p, err);
 }
 
 void layout_release(struct layout *l)

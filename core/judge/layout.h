@@ -21,6 +21,7 @@ struct place {			/* one argument of one slot */
 	size_t bytes;		/* of data */
 	size_t slack_before, slack_after;	/* canary bytes in its pages */
 	bool writable;		/* lies in the out memfd: out, inout, ret */
+	bool lent;		/* an input in the place of an output */
 };
 
 struct layout {
@@ -28,6 +29,7 @@ struct layout {
 	const struct shape *shape;
 	bool as_double;		/* floats are carried as f64 */
 	int slots;
+	int lent, to;		/* see layout_make_lent(); -1: none */
 	struct place *place;	/* [slot * nr_args + arg] */
 	int64_t elems[KERNEL_MAX_ARGS];
 	size_t in_size, out_size;	/* of the two memfds, whole pages */
@@ -53,6 +55,11 @@ struct placement {		/* drawn anew for each launch */
 int layout_make(struct layout *l, const struct kernel *k,
 		const struct shape *s, bool as_double, int slots,
 		struct placement p, struct err *err);
+/* The same for one slot, with input `lent` where output `to` lies; both are of
+ * one size. */
+int layout_make_lent(struct layout *l, const struct kernel *k,
+		     const struct shape *s, struct placement p, int lent,
+		     int to, struct err *err);
 void layout_release(struct layout *l);
 /* Type of arg as carried: f64 for floats when as_double. */
 enum dtype layout_type(const struct layout *l, int arg);

@@ -112,6 +112,26 @@ static int read_escape(struct reader *r, struct buf *out)
 	return 0;
 }
 
+/* One character of several bytes, of which the first is taken. */
+static int read_utf8(struct reader *r, struct buf *out, unsigned char first)
+{
+	static const unsigned least[] = { 0, 0x80, 0x800, 0x10000 };
+	int i, more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+	unsigned c = first & (0x3fu >> more);
+
+	buf_addch(out, first);
+	for (i = 0; i < more; i++) {
+		if (r->p >= r->end || (*r->p & 0xc0) != 0x80)
+			return bad(r, "bad UTF-8");
+		c = c << 6 | (*r->p & 0x3fu);
+		buf_addch(out, *r->p++);
+	}
+	if (first < 0xc2 || first > 0xf4 || c < least[more] || c > 0x10ffff ||
+	    (c >= 0xd800 && c < 0xe000))
+		return bad(r, "bad UTF-8");
+	return 0;
+}
+
 static int read_string(struct reader *r, char **out)
 {
 	struct buf b = BUF_INIT;
@@ -127,6 +147,8 @@ static int read_string(struct reader *r, char **out)
 			ret = read_escape(r, &b);
 		else if (c < 0x20)
 			ret = bad(r, "control character in a string");
+		else if (c >= 0x80)
+			ret = read_utf8(r, &b, c);
 		else
 			buf_addch(&b, c);
 	}

@@ -1,8 +1,8 @@
 /*
  * One JSON object a line, flat: strings, numbers, true, false, null.  The
- * reader is strict (no nesting, no repeated key, no trailing text, no NUL in
- * a string) and bounded; the writer prints numbers that are not finite as
- * null.
+ * reader is strict (no nesting, no repeated key, no trailing text, no NUL or
+ * bad UTF-8 in a string) and bounded; the writer prints numbers that are not
+ * finite as null.
  */
 #ifndef CORE_JUDGE_LINE_H
 #define CORE_JUDGE_LINE_H

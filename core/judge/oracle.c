@@ -117,7 +117,8 @@ void set_load(const struct set *set, const struct arena *in, int slot)
 	int i;
 
 	for (i = 0; i < l->kernel->nr_args; i++)
-		if (set->in[i] && !is_output(&l->kernel->arg[i]))
+		if (set->in[i] && !is_output(&l->kernel->arg[i]) &&
+		    !layout_at(l, slot, i)->lent)
 			load_one(arena_in(in, slot, i), set, l, i);
 }
 
@@ -127,7 +128,8 @@ void set_load_inout(const struct set *set, const struct layout *l,
 	int i;
 
 	for (i = 0; i < l->kernel->nr_args; i++)
-		if (l->kernel->arg[i].kind == ARG_INOUT)
+		if (l->kernel->arg[i].kind == ARG_INOUT ||
+		    layout_at(l, slot, i)->lent)
 			load_one(worker_out(w, slot, i), set, l, i);
 }
 

@@ -93,7 +93,8 @@ int oracle_answer(struct oracle *o, const struct shape *s,
 
 /* Copies the inputs of a set into a slot. */
 void set_load(const struct set *set, const struct arena *in, int slot);
-/* The starting contents of its inout arrays, into a worker's outputs. */
+/* The starting contents of its inout arrays, and of inputs that lie in the
+ * place of an output, into a worker's outputs. */
 void set_load_inout(const struct set *set, const struct layout *l,
 		    const struct worker *w, int slot);
 /*

@@ -92,7 +92,7 @@ void poison_slack(const struct layout *l, unsigned char *base, uint64_t salt)
 			const struct place *p = layout_at(l, s, i);
 			unsigned char *data = base + p->off;
 
-			if (p->writable)
+			if (p->writable || p->lent)
 				continue;
 			fill(data - p->slack_before, p->slack_before,
 			     key_of(salt, s, i, 0), 0);

@@ -12,4 +12,13 @@
  */
 int resolution_measure(struct session *s, struct err *err);
 
+/*
+ * The first candidate of a session is none: the root, built again, screened
+ * like any other.  Called faster, it shows that s_aa is too small, and s_aa
+ * is doubled; called so three times in a row, the session can't tell
+ * anything: ERR_FORMAT.  Roots of over SESSION_SLOW_NS are left out.  The CPU
+ * must not be locked.
+ */
+int resolution_prove(struct session *s, struct err *err);
+
 #endif

@@ -51,8 +51,7 @@ static int screen_shape(struct screening *sc, int shape, struct record *rec,
 				       arm[1].why ? arm[1].why : "no time");
 	} else if (!ret) {
 		sc->lr[shape][sc->n] = launch_ratio(&arm[0], &arm[1]);
-		sc->single[shape][sc->n] = launch_single_ratio(&arm[0],
-							       &arm[1]);
+		sc->single[shape][sc->n] = launch_single_ratio(&l);
 		sc->ns[shape][sc->n] = arm[0].median_ns;
 		sc->champ_ns[shape][sc->n] = arm[1].median_ns;
 	}

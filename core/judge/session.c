@@ -18,7 +18,7 @@
 #define HANDLING_NS 0.6		/* a byte of arguments, round and arm */
 #define CHECK_TIMEOUT_S 3.0	/* of a call at a small shape */
 #define PAIRS 3			/* calls from two threads at once */
-#define MAX_PAIRS 16
+#define MAX_PAIRS 40
 #define PAIR_NS 1e7
 #define OPEN_ORACLE_S 1.0	/* oracle time for a pool at open */
 #define LOCK_WAIT_S 120.0
@@ -171,8 +171,9 @@ int session_plan(struct session *s, struct pool *pool, size_t footprint,
 	out->warm = sum_ns > SESSION_SLOW_NS ? 0 : window < 2e7 ? 2 : 1;
 	out->timeout_s = 2 + 20e-9 * window;
 	need = out->slots * (out->rounds + out->warm) +
-	       (out->singles ? 5 : 0);
-	return pool_grow(pool, need, out->slots, 0.3, err);
+	       (out->singles ? launch_singles(fastest_ns) : 0);
+	return pool_grow(pool, need, out->slots +
+			 (out->singles ? LAUNCH_SINGLES : 0), 0.3, err);
 }
 
 void session_rates(struct shape_result *r)
@@ -267,7 +268,7 @@ static int try_pairs(struct session *s, const char *so,
 	if (ret || res->verdict != V_NONE || t->root_ns > PAIR_NS)
 		return ret;
 	/* Short calls miss each other more often. */
-	tries = (int)fmin(MAX_PAIRS, fmax(PAIRS, 2 * PAIR_NS / t->root_ns));
+	tries = (int)fmin(MAX_PAIRS, fmax(PAIRS, 4 * PAIR_NS / t->root_ns));
 	return suite_run_pair(s->kernel, &t->shape, t->pool.set, t->pool.nr,
 			      tries, so, &s->limits, 3, &s->dice, res, err);
 }
@@ -394,7 +395,8 @@ static int fill_pool(struct session *s, struct timed *t, struct err *err)
 		    t->pool.bytes > t->pool.max_bytes / POOL_MIN_RINGS ?
 		    2 : POOL_MIN_RINGS;
 
-	return pool_grow(&t->pool, slots * (SESSION_ROUNDS + 2) + 5,
+	return pool_grow(&t->pool, slots * (SESSION_ROUNDS + 2) +
+			 launch_singles(t->root_ns),
 			 least > slots ? least : slots, OPEN_ORACLE_S, err);
 }
 
@@ -450,6 +452,11 @@ static int prepare_answers(struct session *s, struct err *err)
 		if (!ret)
 			ret = check_ours(s, s->art[0].so, "kernel at the root",
 					 false, err);
+		if (!ret)
+			ret = suite_find_in_place(&s->suite, s->art[0].so,
+						  &s->oracle.limits,
+						  CHECK_TIMEOUT_S, &s->dice,
+						  err);
 		if (!ret)
 			ret = init_timed(s, err);
 		if (!ret)
@@ -582,6 +589,9 @@ static int open_steps(struct session *s, struct err *err)
 	if (!ret)
 		ret = measure_roofs(s, err);
 	session_unlock(s);
+	/* Judges that only help leave it to the first. */
+	if (!ret && s->cfg.flag_arms)
+		ret = resolution_prove(s, err);
 	return ret;
 }
 

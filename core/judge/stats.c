@@ -7,6 +7,9 @@
 #include "core/mem.h"
 
 #define MERGE_FACTOR 1.3
+#define GUARD_ALPHA 0.02	/* for gains under that */
+#define GUARD_FLOOR 0.005
+#define GUARD_MANY 6
 
 static int by_value(const void *a, const void *b)
 {
@@ -181,10 +184,19 @@ double stats_sign_p(const double *v, int n)
 	return sum < 1 ? sum : 1;
 }
 
+/* Single calls keep less than half of what the batches gain, and surely so. */
+static bool is_of_batches(double gain, const double *lost, int n)
+{
+	struct interval in = stats_interval(lost, n, GUARD_ALPHA, GUARD_FLOOR);
+
+	return gain > 0 && in.low > gain / 2;
+}
+
 bool stats_guard(double *batch, const double *single, int n)
 {
-	double d[STATS_MAX_LAUNCHES];
+	double d[STATS_MAX_LAUNCHES], gain, lost;
 	int i, nr = 0, gained = 0;
+	bool far;
 
 	if (n < 3 || n > STATS_MAX_LAUNCHES)
 		return false;
@@ -199,8 +211,19 @@ bool stats_guard(double *batch, const double *single, int n)
 		d[nr] = batch[i] - single[i];
 		gained += d[nr++] > log(MERGE_FACTOR) / 2;
 	}
-	if (nr < 3 || gained < nr - nr / 4 ||
-	    !(stats_median(d, nr) > log(MERGE_FACTOR)))
+	if (nr < 3)
+		return false;
+	gain = stats_mean(batch, n);
+	lost = stats_median(d, nr);
+	far = lost > log(MERGE_FACTOR) && gained >= nr - nr / 4;
+	/* Of a large gain the single calls must show more than half, however
+	 * noisy they are, once there are enough of them; of a small one they
+	 * must not surely lack it. */
+	if (gain > log(MERGE_FACTOR))
+		far = far || (nr >= GUARD_MANY && lost > gain / 2);
+	else
+		far = far || is_of_batches(gain, d, nr);
+	if (!far)
 		return false;
 	for (i = 0; i < n; i++)
 		if (!isfinite(single[i]))

@@ -34,8 +34,10 @@ double stats_sign_p(const double *v, int n);
 
 /*
  * Merging the calls of a batch must gain nothing.  True when in n launches
- * the batches gained more than single calls did (log-ratios), by 1.3 times
- * and each time; then batch[] is replaced by single[].
+ * the batches gained more than single calls did (log-ratios): by 1.3 times in
+ * nearly all of them; or these keep less than half of the gain: in at least
+ * six launches, or, of one under 1.3 times, surely.  Then batch[] is replaced
+ * by single[].
  */
 bool stats_guard(double *batch, const double *single, int n);
 

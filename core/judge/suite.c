@@ -328,6 +328,29 @@ static int bench_call(struct bench *b, const struct set *set,
 	return 0;
 }
 
+/* All sets in one worker; takes the layout. */
+static int bench_sets(struct bench *b, struct set *const *set, int nr,
+		      const char *so, const struct worker_limits *lim,
+		      struct suite_result *out, struct err *err)
+{
+	int i, ret = arena_open(&b->in, &b->layout, err);
+
+	if (ret) {
+		layout_release(&b->layout);
+		return ret;
+	}
+	ret = worker_start(&b->w, so, &b->in, lim, err);
+	for (i = 0; !ret && i < nr && out->verdict == V_NONE; i++)
+		ret = bench_call(b, set[i], out, err);
+	/* The first again: state kept from later calls would show. */
+	if (!ret && nr > 1 && out->verdict == V_NONE)
+		ret = bench_call(b, set[0], out, err);
+	worker_end(b->w);
+	arena_close(&b->in);
+	layout_release(&b->layout);
+	return ret;
+}
+
 static int bench_run(const struct kernel *k, const struct shape *shape,
 		     struct set *const *set, int nr, const char *so,
 		     const struct worker_limits *lim, double timeout_s,
@@ -335,29 +358,13 @@ static int bench_run(const struct kernel *k, const struct shape *shape,
 		     struct suite_result *out, struct err *err)
 {
 	struct bench b;
-	int i, ret;
+	int ret;
 
 	memset(&b, 0, sizeof(b));
 	b.timeout_s = timeout_s;
 	b.d = d;
 	ret = layout_make(&b.layout, k, shape, false, 1, p, err);
-	if (ret)
-		return ret;
-	ret = arena_open(&b.in, &b.layout, err);
-	if (ret) {
-		layout_release(&b.layout);
-		return ret;
-	}
-	ret = worker_start(&b.w, so, &b.in, lim, err);
-	for (i = 0; !ret && i < nr && out->verdict == V_NONE; i++)
-		ret = bench_call(&b, set[i], out, err);
-	/* The first again: state kept from later calls would show. */
-	if (!ret && nr > 1 && out->verdict == V_NONE)
-		ret = bench_call(&b, set[0], out, err);
-	worker_end(b.w);
-	arena_close(&b.in);
-	layout_release(&b.layout);
-	return ret;
+	return ret ? ret : bench_sets(&b, set, nr, so, lim, out, err);
 }
 
 static struct placement draw_placement(struct dice *d, bool right)
@@ -367,6 +374,110 @@ static struct placement draw_placement(struct dice *d, bool right)
 	p.right = right;
 	p.offset = 4 * (unsigned)dice_below(d, 1024);
 	return p;
+}
+
+/* The same with an input in the place of an output. */
+static int bench_run_lent(const struct kernel *k, const struct shape *shape,
+			  struct set *const *set, int nr, const char *so,
+			  const struct worker_limits *lim, double timeout_s,
+			  int arg, int to, struct dice *d,
+			  struct suite_result *out, struct err *err)
+{
+	struct bench b;
+	int ret;
+
+	memset(&b, 0, sizeof(b));
+	b.timeout_s = timeout_s;
+	b.d = d;
+	ret = layout_make_lent(&b.layout, k, shape, draw_placement(d, true),
+			       arg, to, err);
+	return ret ? ret : bench_sets(&b, set, nr, so, lim, out, err);
+}
+
+static int arg_named(const struct kernel *k, const char *name)
+{
+	int i;
+
+	for (i = 0; i < k->nr_args; i++)
+		if (k->arg[i].name && !strcmp(k->arg[i].name, name))
+			return i;
+	return -1;
+}
+
+/* The arguments of a pair of `alias`; false unless one is an input array and
+ * the other an output of its type. */
+static bool find_pair(const struct kernel *k, size_t pair, int *lent, int *to)
+{
+	int a = arg_named(k, k->alias.v[2 * pair]);
+	int b = arg_named(k, k->alias.v[2 * pair + 1]);
+
+	if (a < 0 || b < 0)
+		return false;
+	*lent = k->arg[a].kind == ARG_OUT ? b : a;
+	*to = k->arg[a].kind == ARG_OUT ? a : b;
+	return k->arg[*to].kind == ARG_OUT && k->arg[*lent].rank &&
+	       (k->arg[*lent].kind == ARG_IN ||
+		k->arg[*lent].kind == ARG_WEIGHT) &&
+	       k->arg[*lent].type == k->arg[*to].type &&
+	       k->arg[*lent].align <= k->arg[*to].align;
+}
+
+/* One pair with one memory for both, at all shapes where they are of one
+ * size.  *ran: it was at some. */
+static int run_in_place(const struct suite *s, size_t pair, const char *so,
+			const struct worker_limits *lim, double timeout_s,
+			struct dice *d, bool *ran, struct suite_result *out,
+			struct err *err)
+{
+	const struct kernel *k = s->kernel;
+	int lent, to, i, ret = 0;
+	char *why;
+
+	*ran = false;
+	if (!find_pair(k, pair, &lent, &to))
+		return 0;
+	for (i = 0; !ret && i < s->nr && out->verdict == V_NONE; i++) {
+		const struct suite_shape *v = &s->v[i];
+		const struct rows *r = v->set[0]->rows;
+
+		if (r[lent].elems != r[to].elems ||
+		    r[lent].stride != r[to].stride)
+			continue;
+		*ran = true;
+		/* Plain regimes come first. */
+		ret = bench_run_lent(k, &v->shape, v->set,
+				     v->nr < REGIME_NR ? v->nr : REGIME_NR, so,
+				     lim, timeout_s, lent, to, d, out, err);
+	}
+	if (out->verdict == V_NONE)
+		return ret;
+	why = xasprintf("with '%s' in the place of '%s': %s",
+			k->arg[lent].name, k->arg[to].name, out->why);
+	free(out->why);
+	out->why = why;
+	return ret;
+}
+
+int suite_find_in_place(struct suite *s, const char *root_so,
+			const struct worker_limits *lim, double timeout_s,
+			struct dice *d, struct err *err)
+{
+	size_t pair;
+	int ret = 0;
+
+	s->in_place = 0;
+	for (pair = 0; !ret && pair < s->kernel->alias.nr / 2 && pair < 32;
+	     pair++) {
+		struct suite_result res = { V_NONE, NULL };
+		bool ran;
+
+		ret = run_in_place(s, pair, root_so, lim, timeout_s, d, &ran,
+				   &res, err);
+		if (!ret && ran && res.verdict == V_NONE)
+			s->in_place |= 1u << pair;
+		suite_result_release(&res);
+	}
+	return ret;
 }
 
 int suite_run(const struct suite *s, const char *so,
@@ -390,6 +501,13 @@ int suite_run(const struct suite *s, const char *so,
 					timeout_s,
 					draw_placement(d, i % 2 != 0), d, out,
 					err);
+	}
+	for (i = 0; !ret && !brief && out->verdict == V_NONE && i < 32; i++) {
+		bool ran;
+
+		if (s->in_place >> i & 1)
+			ret = run_in_place(s, (size_t)i, so, lim, timeout_s, d,
+					   &ran, out, err);
 	}
 	return ret;
 }

@@ -21,6 +21,7 @@ struct suite {
 	const struct kernel *kernel;
 	struct suite_shape *v;		/* ascending in elems */
 	int nr;
+	uint32_t in_place;		/* see suite_find_in_place() */
 };
 
 /*
@@ -31,6 +32,16 @@ struct suite {
 int suite_open(struct suite *s, const struct kernel *k, struct oracle *o,
 	       struct dice *d, struct err *err);
 void suite_close(struct suite *s);
+
+/*
+ * Which pairs of `alias` are run with one memory for both, from now on in
+ * suite_run(): an output and an input of one size at which the root is right,
+ * too.  Where it is not, `alias` means another overlap, of which nothing is
+ * known.
+ */
+int suite_find_in_place(struct suite *s, const char *root_so,
+			const struct worker_limits *lim, double timeout_s,
+			struct dice *d, struct err *err);
 
 struct suite_result {
 	enum verdict verdict;	/* V_NONE: right; V_WRONG V_CRASH V_TIMEOUT

@@ -28,6 +28,8 @@
 #define MAX_SO (256u << 20)
 #define MAX_SHIFT 4096u
 #define STACK_SIZE (8u << 20)
+#define FIRST_LOOK_NS 2e7	/* at a worker that has not answered yet */
+#define LAST_LOOK_NS 1e8
 
 struct worker {
 	pid_t pid;		/* 0: reaped */
@@ -476,11 +478,15 @@ static bool is_late(struct worker *w, double start_wall, double start_cpu,
 	       (wall >= limit_ns && cpu_ns(w) - start_cpu >= limit_ns / 2);
 }
 
-/* Until *word is no longer `from` (true), or it is dead or late (false). */
+/*
+ * Until *word is no longer `from` (true), or it is dead or late (false).  The
+ * first look is late: on a shared core each one interrupts the kernel that is
+ * timed, which costs a call of 2 ms one part in a hundred.
+ */
 static bool await(struct worker *w, uint32_t *word, uint32_t from,
 		  double start_wall, double start_cpu, double limit_s)
 {
-	double slice = 1e6;
+	double slice = FIRST_LOOK_NS;
 
 	while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == from) {
 		futex_wait(word, from, slice);
@@ -493,7 +499,7 @@ static bool await(struct worker *w, uint32_t *word, uint32_t from,
 				 limit_s);
 			return false;
 		}
-		slice = slice < 2e7 ? slice * 2 : slice;
+		slice = slice < LAST_LOOK_NS ? 2 * slice : slice;
 	}
 	return true;
 }

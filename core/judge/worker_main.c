@@ -210,11 +210,13 @@ static void lock_first(void)
 		no_jail("seccomp");
 }
 
-static void lock_last(int statm)
+static void lock_last(int statm, int maps)
 {
 	bool threads = conf.threads > 1 || conf.pair;
 
 	limit_memory(statm);
+	if (!conf.sandbox_none)
+		jail_no_vdso(maps);
 	close_range(3, ~0u, 0);
 	if (conf.sandbox_none)
 		return;
@@ -391,18 +393,19 @@ static void serve(void)
 
 int main(void)
 {
-	int statm;
+	int statm, maps;
 
 	map_ctl();
 	map_arguments();
 	statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	lock_first();
 	load();
 	if (!conf.sandbox_none && jail_no_clock() < 0)
 		no_jail("cannot switch the time stamp counter off");
 	make_pool();
 	make_helper();
-	lock_last(statm);
+	lock_last(statm, maps);
 	set_stage(CTL_READY);
 	serve();
 }

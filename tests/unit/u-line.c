@@ -58,6 +58,11 @@ static void bad_lines(void)
 	refuses("{\"a\":1 \"b\":2}", "no comma");
 	refuses("{\"a\" 1}", "no colon");
 	refuses("{a:1}", "a bare key");
+	refuses("{\"a\":\"\xff\"}", "a byte of no character");
+	refuses("{\"a\":\"\xc3\"}", "half a character");
+	refuses("{\"a\":\"\xc0\x80\"}", "a character that is too long");
+	refuses("{\"a\":\"\xed\xa0\x80\"}", "a surrogate");
+	refuses("{\"\xf4\x90\x80\x80\":1}", "a character past the last");
 	refuses("{\"a\":1,\"a\":2}", "a repeated key");
 	refuses("{\"a\":{}}", "a nested object");
 	refuses("{\"a\":[1]}", "a nested array");
