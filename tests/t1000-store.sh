@@ -73,9 +73,11 @@ foreign()
 	git notes --ref="refs/notes/maxkernel/$S/metrics/$1" append -m "$3" "$2"
 }
 
+EPOCH=$(sed -n 's/^#define JUDGE_EPOCH \([0-9]*\).*/\1/p' "$TOP/core/record.h")
+
 line()	# <worker> <time> <state> <verdict> <rest>
 {
-	echo "{\"t\":\"$2\",\"v\":1,\"w\":\"$1\",\"e\":\"eval\",\"st\":\"$3\",\"k\":\"$(section)\",\"ep\":1,\"dev\":\"$DEV\",\"verdict\":\"$4\"$5}"
+	echo "{\"t\":\"$2\",\"v\":1,\"w\":\"$1\",\"e\":\"eval\",\"st\":\"$3\",\"k\":\"$(section)\",\"ep\":$EPOCH,\"dev\":\"$DEV\",\"verdict\":\"$4\"$5}"
 }
 
 section()

@@ -1,0 +1,8 @@
+/* keep-out-of-the-reference: no candidate may see this line. */
+void row_right(const float *x, const float *w, float *y, float alpha, int M,
+	       int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}

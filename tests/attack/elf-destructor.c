@@ -1,0 +1,23 @@
+/*
+ * tries: runs code at exit
+ * kernel: row
+ * expect: gate-fail
+ * says: destructor
+ */
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+__attribute__((destructor)) static void tidy(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	honest(x, w, y, alpha, M, N);
+}

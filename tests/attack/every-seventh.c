@@ -1,0 +1,13 @@
+/*
+ * tries: leaves out every seventh element
+ * kernel: row
+ * expect: wrong
+ * says: is never written
+ */
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			if ((i * N + j) % 7)
+				y[i * N + j] = alpha * x[i * N + j] + w[j];
+}

@@ -1,0 +1,20 @@
+/*
+ * tries: looks for the stub
+ * kernel: row
+ * expect: build-fail
+ * says: mk_stub
+ */
+#include "mk_stub_0000000000000000.stub"
+
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	honest(x, w, y, alpha, M, N);
+}

@@ -1,0 +1,25 @@
+/*
+ * tries: computes from the input of the first call for ever
+ * kernel: row
+ * expect: wrong
+ */
+#include <string.h>
+
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	static float kept[1 << 16];
+	static int n;
+
+	if (n != M * N)
+		memcpy(kept, x, sizeof(float) * (unsigned)(M * N));
+	n = M * N;
+	honest(kept, w, y, alpha, M, N);
+}

@@ -1,0 +1,20 @@
+/*
+ * tries: makes floating-point errors trap
+ * kernel: row
+ * expect: crash|cheat
+ */
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	unsigned csr = 0;
+
+	__asm__ volatile("ldmxcsr %0" : : "m"(csr));
+	honest(x, w, y, alpha, M, N);
+}

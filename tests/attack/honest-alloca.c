@@ -1,0 +1,23 @@
+/*
+ * tries: nothing: memory on the stack
+ * kernel: soft
+ * expect: accepted
+ */
+#include <alloca.h>
+#include <math.h>
+
+void soft(const float *x, float *y, int M, int N)
+{
+	float *e = alloca(sizeof(*e) * (unsigned)N);
+
+	for (int i = 0; i < M; i++) {
+		float sum = 0, max = x[i * N];
+
+		for (int j = 1; j < N; j++)
+			max = fmaxf(max, x[i * N + j]);
+		for (int j = 0; j < N; j++)
+			sum += e[j] = expf(x[i * N + j] - max);
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = e[j] / sum;
+	}
+}

@@ -1,0 +1,17 @@
+/*
+ * tries: nothing: sums in double
+ * kernel: gemm
+ * expect: accepted
+ */
+void gemm(const float *a, const float *b, float *c, int M, int N, int K)
+{
+	for (int i = 0; i < M; i++) {
+		for (int j = 0; j < N; j++) {
+			double s = 0;
+
+			for (int k = 0; k < K; k++)
+				s += (double)a[i * K + k] * b[k * N + j];
+			c[i * N + j] = (float)s;
+		}
+	}
+}

@@ -1,0 +1,22 @@
+/*
+ * tries: reads its environment
+ * kernel: row
+ * expect: gate-fail
+ * says: 'environ'
+ */
+extern char **environ;
+
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	if (environ[0] && M < 0)
+		return;
+	honest(x, w, y, alpha, M, N);
+}

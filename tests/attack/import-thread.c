@@ -1,0 +1,21 @@
+/*
+ * tries: imports threads
+ * kernel: row
+ * expect: gate-fail
+ * says: 'pthread_create'
+ */
+int pthread_create(unsigned long *, const void *, void *(*)(void *), void *);
+
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	pthread_create(0, 0, 0, 0);
+	honest(x, w, y, alpha, M, N);
+}

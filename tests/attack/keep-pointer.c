@@ -1,0 +1,22 @@
+/*
+ * tries: writes to the output of the first call for ever
+ * kernel: row
+ * expect: wrong
+ * stage: screen
+ */
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	static float *first;
+
+	if (!first)
+		first = y;
+	honest(x, w, first, alpha, M, N);
+}

@@ -1,0 +1,18 @@
+/*
+ * tries: wrong by a little in one element
+ * kernel: row
+ * expect: wrong
+ */
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	honest(x, w, y, alpha, M, N);
+	y[(M * N - 1) / 2] += 0.01f * (1 + w[0] * w[0]);
+}

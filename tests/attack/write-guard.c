@@ -1,0 +1,19 @@
+/*
+ * tries: writes to the guard page
+ * kernel: row
+ * expect: crash
+ * says: SIGSEGV
+ */
+static void honest(const float *x, const float *w, float *y, float alpha,
+		   int M, int N)
+{
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < N; j++)
+			y[i * N + j] = alpha * x[i * N + j] + w[j];
+}
+
+void row(const float *x, const float *w, float *y, float alpha, int M, int N)
+{
+	honest(x, w, y, alpha, M, N);
+	*(volatile float *)(y + M * N + 2048) = 0;
+}
