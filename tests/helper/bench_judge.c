@@ -10,6 +10,7 @@
  * One line an experiment: what was done, what came out, the limit, ok or
  * FAIL; exit status 1 if any failed.  --scale 0.1 does a tenth of each.
  */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@
 struct lab {
 	double call_us, scale;
 	int steps;		/* multiplications an element, of the root */
+	double call_steps;	/* what a call costs beside its chain, in
+				 * multiplications */
 	struct kernel_file file;
 	const struct kernel *k;
 	struct srcset root;
@@ -51,6 +54,84 @@ static void variant(struct lab *l, int steps, struct srcset *out)
 	trial_source(out, steps, ++l->nr, (int)rng_below(&l->rng, 30));
 }
 
+/* ---- the truth ---- */
+
+typedef void chain_fn(const float *x, float one, float *y, int n);
+
+static chain_fn *load_chain(struct lab *l, int steps, const char *name)
+{
+	char *source = xasprintf("%s/%s.c", l->work, name);
+	char *so = xasprintf("%s/%s.so", l->work, name);
+	char *line = xasprintf("gcc -O2 -fPIC -shared -o '%s' '%s'", so,
+			       source);
+	struct err err = ERR_INIT;
+	struct srcset set;
+	chain_fn *fn = NULL;
+	void *lib;
+	FILE *p;
+
+	trial_source(&set, steps, 0, 0);
+	if (buf_write_file(source, set.v[0].text.ptr, set.v[0].text.len, &err))
+		die(&err);
+	p = popen(line, "r");
+	lib = p && pclose(p) == 0 ? dlopen(so, RTLD_NOW) : NULL;
+	if (lib)
+		*(void **)&fn = dlsym(lib, "chain");
+	if (!fn) {
+		err_set(&err, ERR_SYS, "'%s' failed", line);
+		die(&err);
+	}
+	srcset_release(&set);
+	free(source);
+	free(so);
+	free(line);
+	return fn;
+}
+
+/* The least time of a call: what disturbs it only adds. */
+static double call_ns(chain_fn *fn, double about_ns)
+{
+	static float x[TRIAL_LENGTH], y[TRIAL_LENGTH];
+	int nr = about_ns > 2e5 ? 1 : (int)(2e5 / about_ns);
+	double best = INFINITY;
+
+	for (int i = 0; i < TRIAL_LENGTH; i++)
+		x[i] = (float)i;
+	for (int try = 0; try < 300; try++) {
+		struct timespec a, b;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+		for (int i = 0; i < nr; i++)
+			fn(x, 1, y, TRIAL_LENGTH);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+		best = fmin(best, ((double)(b.tv_sec - a.tv_sec) * 1e9 +
+				   (double)(b.tv_nsec - a.tv_nsec)) / nr);
+	}
+	return best;
+}
+
+/*
+ * A call takes a (chain + c); two chains of known length give c.  Long calls
+ * have no need of it.
+ */
+static void measure_truth(struct lab *l)
+{
+	double one, four, chain = (double)l->steps * TRIAL_LENGTH;
+
+	if (l->call_us > 100)
+		return;
+	one = call_ns(load_chain(l, l->steps, "one"), l->call_us * 1e3);
+	four = call_ns(load_chain(l, 4 * l->steps, "four"),
+		       l->call_us * 4e3);
+	l->call_steps = 3 * chain * one / (four - one) - chain;
+}
+
+static double true_ratio(const struct lab *l, int steps)
+{
+	return (l->steps * (double)TRIAL_LENGTH + l->call_steps) /
+		(steps * (double)TRIAL_LENGTH + l->call_steps);
+}
+
 static void lab_open(struct lab *l)
 {
 	struct judge_request req = { .stage = JUDGE_OPEN };
@@ -72,14 +153,16 @@ static void lab_open(struct lab *l)
 		.kernel = l->k, .root = &l->root, .aux = &l->root,
 		.work = l->work,
 	};
+	measure_truth(l);
 	record_init(&rec);
 	if (judge_open(&l->judge, &l->config, &err) ||
 	    judge_call(l->judge, &req, &rec, &err))
 		die(&err);
 	record_release(&rec);
-	printf("# calls of %.1f us (%d steps), sandbox %s, smallest effect "
-	       "%.1f %%, %s\n", l->judge->info.shape[0].time_ns / 1e3,
-	       l->steps, l->judge->info.sandbox,
+	printf("# calls of %.1f us (%d x %d steps, %.0f beside), sandbox %s, "
+	       "smallest effect %.1f %%, %s\n",
+	       l->judge->info.shape[0].time_ns / 1e3, TRIAL_LENGTH, l->steps,
+	       l->call_steps, l->judge->info.sandbox,
 	       l->judge->info.resolution * 100, l->judge->info.device_text);
 	fflush(stdout);
 }
@@ -240,7 +323,7 @@ static void do_ratios(struct lab *l)
 		double want = exp(log(3) * ((double)rng_below(&l->rng, 1000) /
 					    1000) - log(1.25));
 		int steps = (int)lround(l->steps / want);
-		double is = (double)l->steps / steps;
+		double is = true_ratio(l, steps);
 		struct record rec;
 
 		record_init(&rec);
