@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/judge/diagnostics.h"
 #include "core/judge/elf.h"
 #include "core/judge/run.h"
 #include "core/mem.h"
@@ -23,7 +24,6 @@
 #define TIMEOUT_S 120.0
 #define MAX_OUTPUT (64u << 10)
 #define MAX_SO (64u << 20)
-#define MAX_ERROR 500u
 #define MAX_DEPTH 32
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -63,17 +63,34 @@ static int find_program(const char *name, char **out, struct err *err)
 	return err_set(err, ERR_NOTFOUND, "there is no compiler '%s'", name);
 }
 
-/* The folder above bin/, for a compiler that does not live in /usr. */
+/* True of the folder itself, too. */
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) &&
+	       (!path[len] || path[len] == '/');
+}
+
+/*
+ * What a compiler that does not live in /usr may read: the folder above its
+ * bin/, or its own alone where that one holds a home, as of ~/bin/cc.
+ */
 static char *prefix_of(const char *program)
 {
 	char *real = realpath(program, NULL), *slash;
+	const char *home = getenv("HOME");
 
 	if (!real)
 		return NULL;
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(real, '/');
-		if (slash)
-			*slash = '\0';
+	slash = strrchr(real, '/');
+	if (slash)
+		*slash = '\0';
+	slash = strrchr(real, '/');
+	if (slash) {
+		*slash = '\0';
+		if (home && is_below(home, real))
+			*slash = '/';
 	}
 	if (*real && strcmp(real, "/usr") && strncmp(real, "/usr/", 5))
 		return real;
@@ -325,80 +342,11 @@ static int make_command(struct strv *argv, const struct paths *p,
 
 /* What the compiler said */
 
-static bool has(const char *line, size_t len, const char *what)
-{
-	return memmem(line, len, what, strlen(what)) != NULL;
-}
-
-static bool starts(const char *line, size_t len, const char *with)
-{
-	return len >= strlen(with) && !memcmp(line, with, strlen(with));
-}
-
-/* How much a line says; the first of the best is shown. */
-static int weight(const char *line, size_t len)
-{
-	if (has(line, len, "undefined reference to") ||
-	    has(line, len, "multiple definition of") ||
-	    has(line, len, "undefined symbol"))
-		return 3;
-	if (!has(line, len, "error:") && !has(line, len, "Error:"))
-		return len ? 1 : 0;
-	/* The driver's summary of what a linker said before. */
-	return starts(line, len, "collect2:") ||
-	       has(line, len, "linker command failed") ? 2 : 3;
-}
-
-/* Paths as in the repository: the build folder's own name goes. */
-static void drop_dir(struct buf *text, const char *dir)
-{
-	char *name = xasprintf("%s/", dir), *at = strstr(text->ptr, name);
-
-	while (at) {
-		buf_splice(text, (size_t)(at - text->ptr), strlen(name),
-			   NULL, 0);
-		at = strstr(text->ptr, name);
-	}
-	free(name);
-}
-
-static char *first_error(const struct buf *output, const char *dir)
-{
-	const char *p = output->ptr, *end = p + output->len, *nl, *best = p;
-	size_t len, best_len = 0;
-	int w, best_w = 0;
-	struct buf text = BUF_INIT;
-
-	for (; p < end; p = nl + 1) {
-		nl = memchr(p, '\n', (size_t)(end - p));
-		if (!nl)
-			nl = end;
-		len = (size_t)(nl - p);
-		w = weight(p, len);
-		if (w <= best_w)
-			continue;
-		best_w = w;
-		best = p;
-		best_len = len;
-	}
-	/* A linker's line begins with names of its own files. */
-	nl = memmem(best, best_len, "undefined reference", 19);
-	if (nl) {
-		best_len -= (size_t)(nl - best);
-		best = nl;
-	}
-	buf_add_clean(&text, best, best_len, false);
-	drop_dir(&text, dir);
-	if (text.len > MAX_ERROR)
-		buf_splice(&text, MAX_ERROR, text.len - MAX_ERROR, NULL, 0);
-	if (!text.len)
-		buf_addstr(&text, "the compiler failed and did not say why");
-	return buf_detach(&text);
-}
-
 static char *failure(const struct run_end *end, const struct buf *output,
 		     const char *dir)
 {
+	struct buf text = BUF_INIT;
+
 	if (end->late)
 		return xasprintf("the compiler took over %.0f s", TIMEOUT_S);
 	if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGXCPU)
@@ -407,7 +355,8 @@ static char *failure(const struct run_end *end, const struct buf *output,
 	if (WIFSIGNALED(end->status))
 		return xasprintf("the compiler was killed by signal %d",
 				 WTERMSIG(end->status));
-	return first_error(output, dir);
+	diagnostics_text(&text, output, dir);
+	return buf_detach(&text);
 }
 
 static int compile(const struct paths *p, const struct build_job *job,
@@ -467,6 +416,23 @@ static int place_so(const char *so, const struct buf *file, struct err *err)
 	return ret;
 }
 
+/* Of a compiler that was taken over it may be anything, a link to another
+ * candidate's artefact among it. */
+static int read_so(const char *path, struct buf *file, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	int ret;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		ret = buf_read_fd(file, fd, MAX_SO, err);
+	else
+		ret = err_set(err, ERR_NOTFOUND, "no object file");
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* What passes the gate is what is written: the compiler's own file is in
  * a folder that the jailed compiler could write. */
 static int take_so(const struct paths *p, const struct build_job *job,
@@ -474,10 +440,14 @@ static int take_so(const struct paths *p, const struct build_job *job,
 {
 	struct buf file = BUF_INIT, why = BUF_INIT;
 	char *made = in_dir(p, p->so);
-	int ret = buf_read_file(&file, made, MAX_SO, err);
+	int ret = read_so(made, &file, err);
 
 	free(made);
-	if (ret == ERR_LIMIT) {
+	if (ret == ERR_NOTFOUND) {
+		out->verdict = V_BUILD_FAIL;
+		out->error = xstrdup("the compiler made no object file");
+		ret = 0;
+	} else if (ret == ERR_LIMIT) {
 		out->verdict = V_GATE_FAIL;
 		out->error = xstrdup("the object file is over 64 MiB");
 		ret = 0;
@@ -532,25 +502,6 @@ int build_imports(const char *so, struct strv *out, struct err *err)
 	return ret;
 }
 
-/* "gcc (Debian 12.2.0-14) 12.2.0" and "Debian clang version 14.0.6". */
-static void name_version(const char *line, struct buf *out)
-{
-	const char *word = strstr(line, "clang version ");
-	size_t len;
-
-	if (word) {
-		buf_addstr(out, "clang ");
-		word += strlen("clang version ");
-	} else {
-		buf_addstr(out, "gcc ");
-		word = strchr(line, ')');
-		word = word ? word + 1 : line;
-		word += strspn(word, " ");
-	}
-	len = strcspn(word, " \t");
-	buf_add_clean(out, word, len, false);
-}
-
 int build_compiler(const char *cc, char **out, struct err *err)
 {
 	char option[] = "--version", *argv[] = { NULL, option, NULL };
@@ -568,7 +519,7 @@ int build_compiler(const char *cc, char **out, struct err *err)
 			      "'%s --version' does not work", cc);
 	if (!ret) {
 		text.ptr[strcspn(text.ptr, "\n")] = '\0';
-		name_version(text.ptr, &name);
+		diagnostics_version(&name, text.ptr);
 		*out = buf_detach(&name);
 	}
 	buf_release(&text);

@@ -1,31 +1,26 @@
 #include "core/judge/elf.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/judge/elf_names.h"
+#include "core/judge/elf_parts.h"
 #include "core/mem.h"
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
+#define PAGE 0x1000u
 #else
 #define MACHINE EM_AARCH64
+#define PAGE 0x10000u	/* the largest that there are */
 #endif
 
-#define MAX_PHDRS 64
-#define MAX_NAME 256
-#define MAX_STATIC (256ull << 20)	/* bytes of its own data */
+/* Relative relocations, packed; not in every elf.h. */
+#define TAG_RELRSZ 35
+#define TAG_RELR 36
+#define TAG_RELRENT 37
 
-struct elf {
-	const unsigned char *p;
-	size_t len;
-	Elf64_Ehdr head;
-	Elf64_Phdr ph[MAX_PHDRS];
-	/* From the dynamic section; addresses, sizes in bytes. */
-	uint64_t strtab, strsz, symtab, hash, gnu_hash;
-	uint64_t rela, relasz, jmprel, pltrelsz;
-	struct buf *why;
-};
+#define MAX_STATIC (256ull << 20)	/* bytes of its own data */
 
 /* size bytes at a file offset, or NULL. */
 static const void *at(const struct elf *e, uint64_t off, uint64_t size)
@@ -35,9 +30,7 @@ static const void *at(const struct elf *e, uint64_t off, uint64_t size)
 	return e->p + off;
 }
 
-static bool fail(struct elf *e, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static bool fail(struct elf *e, const char *fmt, ...)
+bool elf_fail(struct elf *e, const char *fmt, ...)
 {
 	struct buf text = BUF_INIT;
 	va_list ap;
@@ -51,9 +44,9 @@ static bool fail(struct elf *e, const char *fmt, ...)
 	return false;
 }
 
-static bool damaged(struct elf *e, const char *what)
+bool elf_damaged(struct elf *e, const char *what)
 {
-	return fail(e, "the object file is damaged: %s", what);
+	return elf_fail(e, "the object file is damaged: %s", what);
 }
 
 static bool open_head(struct elf *e, const struct buf *file)
@@ -172,63 +165,111 @@ static const void *mem(const struct elf *e, uint64_t addr, uint64_t size)
 	return mem_in(e, addr, size, false);
 }
 
-/* The same of what can't be written: tables that relocations could change
- * are not those that the gate has read. */
-static const void *table(const struct elf *e, uint64_t addr, uint64_t size)
+const void *elf_table(const struct elf *e, uint64_t addr, uint64_t size)
 {
 	return mem_in(e, addr, size, true);
 }
 
-static const char *dyn_string(const struct elf *e, uint64_t off)
+const char *elf_dyn_string(const struct elf *e, uint64_t off)
 {
 	const char *s;
+	uint64_t left;
 
 	if (off >= e->strsz)
 		return NULL;
-	s = table(e, e->strtab, e->strsz);
-	if (!s || !memchr(s + off, '\0', e->strsz - off) ||
-	    strlen(s + off) > MAX_NAME)
+	s = elf_table(e, e->strtab, e->strsz);
+	if (!s)
+		return NULL;
+	left = e->strsz - off;
+	if (!memchr(s + off, '\0', left < ELF_MAX_NAME + 1 ? left :
+		    ELF_MAX_NAME + 1))
 		return NULL;
 	return s + off;
 }
 
+/*
+ * The loader maps whole pages, over whatever is there: only if no segment
+ * lies over another, or far from the first, is what it maps what is read here.
+ */
+static bool check_load(struct elf *e, const Elf64_Phdr *ph)
+{
+	uint64_t from = ph->p_vaddr - ph->p_vaddr % PAGE;
+
+	if ((ph->p_flags & (PF_W | PF_X)) == (PF_W | PF_X))
+		return elf_fail(e, "it has memory that is both writable and "
+			    "executable");
+	if (!e->end)
+		e->first = from;
+	if (ph->p_memsz > MAX_STATIC || (from >= e->first &&
+	    from - e->first > MAX_STATIC - ph->p_memsz))
+		return elf_fail(e, "it has over %llu MiB of static memory",
+			    MAX_STATIC >> 20);
+	if (from < e->end || ph->p_vaddr > INT64_MAX ||
+	    (ph->p_vaddr - ph->p_offset) % PAGE ||
+	    ph->p_filesz > ph->p_memsz ||
+	    !at(e, ph->p_offset, ph->p_filesz))
+		return elf_damaged(e, "segments");
+	e->end = (ph->p_vaddr + ph->p_memsz + PAGE - 1) / PAGE * PAGE;
+	return true;
+}
+
+/* What each thread gets a copy of. */
+static bool check_tls(struct elf *e, const Elf64_Phdr *ph)
+{
+	if (ph->p_memsz > MAX_STATIC)
+		return elf_fail(e, "it has over %llu MiB of static memory",
+			    MAX_STATIC >> 20);
+	if (ph->p_filesz > ph->p_memsz || ph->p_align > PAGE ||
+	    (ph->p_align & (ph->p_align - 1)) ||
+	    (ph->p_filesz && !mem(e, ph->p_vaddr, ph->p_filesz)))
+		return elf_damaged(e, "memory of threads");
+	return true;
+}
+
+static bool check_segment(struct elf *e, const Elf64_Phdr *ph)
+{
+	switch (ph->p_type) {
+	case PT_INTERP:
+		return elf_fail(e, "it names a loader of its own");
+	case PT_LOAD:
+		return check_load(e, ph);
+	case PT_TLS:
+		return check_tls(e, ph);
+	case PT_GNU_STACK:
+		return !(ph->p_flags & PF_X) ||
+		       elf_fail(e, "it wants an executable stack");
+	case PT_DYNAMIC:
+		if (e->dyn_size)
+			return elf_damaged(e, "two dynamic sections");
+		e->dyn = ph->p_vaddr;
+		e->dyn_size = ph->p_filesz;
+		return true;
+	default:
+		return true;
+	}
+}
+
 static bool read_segments(struct elf *e)
 {
-	uint64_t own = 0;
 	bool stack = false;
 	const void *p;
 
 	if (e->head.e_type != ET_DYN)
-		return damaged(e, "not a shared object");
-	if (e->head.e_phnum > MAX_PHDRS ||
+		return elf_damaged(e, "not a shared object");
+	if (e->head.e_phnum > ELF_MAX_PHDRS ||
 	    e->head.e_phentsize != sizeof(Elf64_Phdr))
-		return damaged(e, "program headers");
+		return elf_damaged(e, "program headers");
 	p = at(e, e->head.e_phoff, e->head.e_phnum * sizeof(Elf64_Phdr));
 	if (!p)
-		return damaged(e, "program headers");
+		return elf_damaged(e, "program headers");
 	memcpy(e->ph, p, e->head.e_phnum * sizeof(Elf64_Phdr));
 	for (int i = 0; i < e->head.e_phnum; i++) {
-		const Elf64_Phdr *ph = &e->ph[i];
-
-		if (ph->p_type == PT_INTERP)
-			return fail(e, "it names a loader of its own");
-		if (ph->p_type == PT_LOAD &&
-		    (ph->p_flags & (PF_W | PF_X)) == (PF_W | PF_X))
-			return fail(e, "it has memory that is both writable "
-				    "and executable");
-		if (ph->p_type == PT_LOAD && ph->p_memsz > MAX_STATIC - own)
-			return fail(e, "it has over %llu MiB of static memory",
-				    MAX_STATIC >> 20);
-		if (ph->p_type == PT_LOAD)
-			own += ph->p_memsz;
-		if (ph->p_type == PT_GNU_STACK) {
-			stack = true;
-			if (ph->p_flags & PF_X)
-				return fail(e, "it wants an executable stack");
-		}
+		if (!check_segment(e, &e->ph[i]))
+			return false;
+		stack = stack || e->ph[i].p_type == PT_GNU_STACK;
 	}
 	if (!stack)
-		return fail(e, "it wants an executable stack");
+		return elf_fail(e, "it wants an executable stack");
 	return true;
 }
 
@@ -264,7 +305,7 @@ static bool tag_is_known(int64_t tag)
 		DT_STRSZ, DT_SYMENT, DT_SONAME, DT_PLTREL, DT_JMPREL,
 		DT_BIND_NOW, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_RELACOUNT,
 		DT_VERSYM, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM,
-		35, 36, 37,		/* RELR: relative ones, packed */
+		TAG_RELRSZ, TAG_RELR, TAG_RELRENT,
 #if defined(__aarch64__)
 		0x70000001, 0x70000003, 0x70000005, /* BTI, PAC, PCS */
 #else
@@ -278,27 +319,14 @@ static bool tag_is_known(int64_t tag)
 	return false;
 }
 
-static bool library_is_allowed(const char *name, bool threads)
-{
-	static const char *const allowed[] = {
-		"libm.so.6", "libc.so.6", "libgcc_s.so.1", "libmvec.so.1",
-		"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-		if (!strcmp(name, allowed[i]))
-			return true;
-	return threads && !strcmp(name, "libgomp.so.1");
-}
-
 static bool take_tag(struct elf *e, const Elf64_Dyn *d)
 {
 	const char *why = code_at_load(d->d_tag);
 
 	if (why)
-		return fail(e, "%s", why);
+		return elf_fail(e, "%s", why);
 	if (!tag_is_known(d->d_tag))
-		return fail(e, "it has a dynamic entry of type %#" PRIx64
+		return elf_fail(e, "it has a dynamic entry of type %#" PRIx64
 			    ", which no kernel needs", (uint64_t)d->d_tag);
 	switch (d->d_tag) {
 	case DT_STRTAB:
@@ -311,9 +339,11 @@ static bool take_tag(struct elf *e, const Elf64_Dyn *d)
 		e->symtab = d->d_un.d_ptr;
 		break;
 	case DT_HASH:
+		e->has_hash = true;
 		e->hash = d->d_un.d_ptr;
 		break;
 	case DT_GNU_HASH:
+		e->has_gnu_hash = true;
 		e->gnu_hash = d->d_un.d_ptr;
 		break;
 	case DT_RELA:
@@ -321,6 +351,15 @@ static bool take_tag(struct elf *e, const Elf64_Dyn *d)
 		break;
 	case DT_RELASZ:
 		e->relasz = d->d_un.d_val;
+		break;
+	case DT_RELACOUNT:
+		e->relative = d->d_un.d_val;
+		break;
+	case TAG_RELR:
+		e->relr = d->d_un.d_ptr;
+		break;
+	case TAG_RELRSZ:
+		e->relrsz = d->d_un.d_val;
 		break;
 	case DT_JMPREL:
 		e->jmprel = d->d_un.d_ptr;
@@ -330,23 +369,23 @@ static bool take_tag(struct elf *e, const Elf64_Dyn *d)
 		break;
 	case DT_PLTREL:
 		if (d->d_un.d_val != DT_RELA)
-			return damaged(e, "type of relocations");
+			return elf_damaged(e, "type of relocations");
 		break;
 	case DT_RELAENT:
 		if (d->d_un.d_val != sizeof(Elf64_Rela))
-			return damaged(e, "size of relocations");
+			return elf_damaged(e, "size of relocations");
 		break;
 	case DT_SYMENT:
 		if (d->d_un.d_val != sizeof(Elf64_Sym))
-			return damaged(e, "size of symbols");
+			return elf_damaged(e, "size of symbols");
 		break;
 	case DT_FLAGS:
 		if (d->d_un.d_val & DF_TEXTREL)
-			return fail(e, "%s", code_at_load(DT_TEXTREL));
+			return elf_fail(e, "%s", code_at_load(DT_TEXTREL));
 		break;
 	case DT_FLAGS_1:
 		if (d->d_un.d_val & DF_1_INTERPOSE)
-			return fail(e, "it replaces functions of others");
+			return elf_fail(e, "it replaces functions of others");
 		break;
 	default:
 		break;
@@ -358,22 +397,12 @@ static bool take_tag(struct elf *e, const Elf64_Dyn *d)
 static bool each_tag(struct elf *e, bool threads,
 		     bool (*take)(struct elf *, const Elf64_Dyn *, bool))
 {
-	const unsigned char *p = NULL;
-	uint64_t size = 0;
+	const unsigned char *p = mem(e, e->dyn, e->dyn_size);
+	uint64_t size = e->dyn_size;
 	Elf64_Dyn d;
 
-	for (int i = 0; i < e->head.e_phnum; i++) {
-		if (e->ph[i].p_type != PT_DYNAMIC)
-			continue;
-		if (p)
-			return damaged(e, "two dynamic sections");
-		size = e->ph[i].p_filesz;
-		p = mem(e, e->ph[i].p_vaddr, size);
-		if (!p)
-			return damaged(e, "dynamic section");
-	}
-	if (!p)
-		return damaged(e, "no dynamic section");
+	if (!size || !p)
+		return elf_damaged(e, "no dynamic section");
 	for (uint64_t off = 0; off + sizeof(d) <= size; off += sizeof(d)) {
 		memcpy(&d, p + off, sizeof(d));
 		if (d.d_tag == DT_NULL)
@@ -381,7 +410,7 @@ static bool each_tag(struct elf *e, bool threads,
 		if (!take(e, &d, threads))
 			return false;
 	}
-	return damaged(e, "dynamic section without an end");
+	return elf_damaged(e, "dynamic section without an end");
 }
 
 static bool take_any(struct elf *e, const Elf64_Dyn *d, bool threads)
@@ -396,274 +425,15 @@ static bool take_needed(struct elf *e, const Elf64_Dyn *d, bool threads)
 
 	if (d->d_tag != DT_NEEDED)
 		return true;
-	name = dyn_string(e, d->d_un.d_val);
+	name = elf_dyn_string(e, d->d_un.d_val);
 	if (!name)
-		return damaged(e, "name of a library");
-	if (library_is_allowed(name, threads))
+		return elf_damaged(e, "name of a library");
+	if (elf_library_allowed(name, threads))
 		return true;
 	if (!strcmp(name, "libgomp.so.1"))
-		return fail(e, "it needs OpenMP, but the kernel is declared "
+		return elf_fail(e, "it needs OpenMP, but the kernel is declared "
 			    "with threads = 1");
-	return fail(e, "it needs the library '%s'", name);
-}
-
-/* Names, with '*' at the end for a prefix.  Of libm: each also with f and l. */
-static const char *const names_libm[] = {
-	"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt",
-	"ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp10",
-	"exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin",
-	"fmod", "frexp", "hypot", "ilogb", "j0", "j1", "jn", "ldexp",
-	"lgamma", "llrint", "llround", "log", "log10", "log1p", "log2",
-	"logb", "lrint", "lround", "modf", "nan", "nearbyint", "nextafter",
-	"nexttoward", "pow", "pow10", "remainder", "remquo", "rint", "round",
-	"roundeven", "scalb", "scalbln", "scalbn", "significand", "sin",
-	"sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "y0",
-	"y1", "yn", "finite", "isnan", "isinf", "drem", "gamma",
-	"cabs", "cacos", "cacosh", "carg", "casin", "casinh", "catan",
-	"catanh", "ccos", "ccosh", "cexp", "cimag", "clog", "clog10", "conj",
-	"cpow", "cproj", "creal", "csin", "csinh", "csqrt", "ctan", "ctanh",
-	"__fpclassify", "__isnan", "__isinf", "__finite", "__signbit",
-	"__issignaling",
-};
-
-/*
- * Printing is allowed, for a debugging line must not cost a kernel its life:
- * in the worker there is nothing behind it.  abort() is not, since a kernel
- * has no way to fail; a failed assertion is a crash like any other.
- */
-static const char *const names_libc[] = {
-	"memcpy", "memmove", "memset", "memcmp", "memchr", "mempcpy",
-	"__memcpy_chk", "__memmove_chk", "__memset_chk", "__mempcpy_chk",
-	"malloc", "calloc", "realloc", "reallocarray", "free",
-	"posix_memalign", "aligned_alloc",
-	"strlen", "strnlen", "strcmp", "strncmp", "strchr", "strrchr",
-	"abs", "labs", "llabs", "qsort", "bsearch",
-	"__stack_chk_fail", "__tls_get_addr", "__assert_fail",
-	"__errno_location", "__cxa_finalize", "__gmon_start__",
-	"_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable",
-	"printf", "fprintf", "vprintf", "vfprintf", "snprintf", "sprintf",
-	"vsnprintf", "puts", "putchar", "fputs", "fputc", "putc", "fwrite",
-	"fflush", "perror", "stdout", "stderr",
-	"__printf_chk", "__fprintf_chk", "__vprintf_chk", "__vfprintf_chk",
-	"__snprintf_chk", "__sprintf_chk", "__vsnprintf_chk",
-	"_ZGV*",
-};
-
-static const char *const names_threads[] = { "GOMP_*", "omp_*" };
-
-static bool name_in(const char *name, const char *const *list, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		size_t len = strlen(list[i]);
-
-		if (list[i][len - 1] == '*' ?
-		    !strncmp(name, list[i], len - 1) : !strcmp(name, list[i]))
-			return true;
-	}
-	return false;
-}
-
-/* "expf", and "__expf_finite" as older headers rename it. */
-static bool is_libm(const char *name)
-{
-	char base[MAX_NAME + 1];
-	size_t len = strlen(name);
-
-	if (len > MAX_NAME || !len)
-		return false;
-	if (len > 9 && !strncmp(name, "__", 2) &&
-	    !strcmp(name + len - 7, "_finite")) {
-		name += 2;
-		len -= 9;
-	}
-	memcpy(base, name, len);
-	base[len] = '\0';
-	if (name_in(base, names_libm, ARRAY_SIZE(names_libm)))
-		return true;
-	if (base[len - 1] != 'f' && base[len - 1] != 'l')
-		return false;
-	base[len - 1] = '\0';
-	return name_in(base, names_libm, ARRAY_SIZE(names_libm));
-}
-
-static bool import_is_allowed(const char *name, bool threads)
-{
-	return is_libm(name) ||
-	       name_in(name, names_libc, ARRAY_SIZE(names_libc)) ||
-	       (threads && name_in(name, names_threads,
-				   ARRAY_SIZE(names_threads)));
-}
-
-static bool symbol(const struct elf *e, uint64_t i, Elf64_Sym *sym)
-{
-	const void *p;
-
-	if (i > UINT32_MAX)
-		return false;
-	p = table(e, e->symtab + i * sizeof(*sym), sizeof(*sym));
-	if (p)
-		memcpy(sym, p, sizeof(*sym));
-	return p != NULL;
-}
-
-static bool check_symbol(struct elf *e, uint64_t i, bool threads)
-{
-	const char *name;
-	Elf64_Sym sym;
-
-	if (!symbol(e, i, &sym))
-		return damaged(e, "symbol table");
-	if (ELF64_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
-		return fail(e, "it has a function that is chosen when it is "
-			    "loaded (ifunc)");
-	name = dyn_string(e, sym.st_name);
-	if (!name)
-		return damaged(e, "name of a symbol");
-	if (sym.st_shndx == SHN_UNDEF && *name &&
-	    !import_is_allowed(name, threads))
-		return fail(e, "it uses '%s', which a kernel may not%s", name,
-			    !strncmp(name, "omp_", 4) ||
-			    !strncmp(name, "GOMP_", 5) ?
-			    " when it is declared with threads = 1" : "");
-	if (sym.st_shndx != SHN_UNDEF && sym.st_shndx != SHN_ABS &&
-	    ELF64_ST_BIND(sym.st_info) != STB_LOCAL &&
-	    strcmp(name, "mk_call"))
-		return fail(e, "it exports '%s'", name);
-	return true;
-}
-
-/* Relocations that only write an address or an offset. */
-static bool reloc_is_known(uint32_t type)
-{
-	switch (type) {
-#if defined(__x86_64__)
-	case R_X86_64_NONE:
-	case R_X86_64_64:
-	case R_X86_64_GLOB_DAT:
-	case R_X86_64_JUMP_SLOT:
-	case R_X86_64_RELATIVE:
-	case R_X86_64_DTPMOD64:
-	case R_X86_64_DTPOFF64:
-	case R_X86_64_TPOFF64:
-	case R_X86_64_TLSDESC:
-		return true;
-#else
-	case R_AARCH64_NONE:
-	case R_AARCH64_ABS64:
-	case R_AARCH64_GLOB_DAT:
-	case R_AARCH64_JUMP_SLOT:
-	case R_AARCH64_RELATIVE:
-	case R_AARCH64_TLS_DTPMOD:
-	case R_AARCH64_TLS_DTPREL:
-	case R_AARCH64_TLS_TPREL:
-	case R_AARCH64_TLSDESC:
-		return true;
-#endif
-	default:
-		return false;
-	}
-}
-
-static bool is_irelative(uint32_t type)
-{
-#if defined(__x86_64__)
-	return type == R_X86_64_IRELATIVE;
-#else
-	return type == R_AARCH64_IRELATIVE;
-#endif
-}
-
-/* It would change what the gate has read. */
-static bool is_in_dynamic(const struct elf *e, uint64_t addr)
-{
-	for (int i = 0; i < e->head.e_phnum; i++)
-		if (e->ph[i].p_type == PT_DYNAMIC &&
-		    addr + 8 > e->ph[i].p_vaddr &&
-		    addr < e->ph[i].p_vaddr + e->ph[i].p_memsz)
-			return true;
-	return false;
-}
-
-static bool check_relocs(struct elf *e, uint64_t addr, uint64_t size,
-			 bool threads)
-{
-	const unsigned char *p;
-	Elf64_Rela r;
-
-	if (!size)
-		return true;
-	p = table(e, addr, size);
-	if (!p || size % sizeof(r))
-		return damaged(e, "relocations");
-	for (uint64_t off = 0; off < size; off += sizeof(r)) {
-		memcpy(&r, p + off, sizeof(r));
-		if (is_in_dynamic(e, r.r_offset))
-			return fail(e, "it changes what the loader goes by");
-		if (is_irelative((uint32_t)ELF64_R_TYPE(r.r_info)))
-			return fail(e, "it has a function that is chosen when "
-				    "it is loaded (ifunc)");
-		if (!reloc_is_known((uint32_t)ELF64_R_TYPE(r.r_info)))
-			return fail(e, "it has a relocation of type %u",
-				    (unsigned)ELF64_R_TYPE(r.r_info));
-		if (!check_symbol(e, ELF64_R_SYM(r.r_info), threads))
-			return false;
-	}
-	return true;
-}
-
-/* One past the last symbol that the GNU hash table leads to; 0: damaged. */
-static uint64_t gnu_hash_end(const struct elf *e)
-{
-	uint32_t head[4], bucket, chain;
-	const unsigned char *p = mem(e, e->gnu_hash, sizeof(head));
-	uint64_t buckets, last = 0;
-
-	if (!p)
-		return 0;
-	memcpy(head, p, sizeof(head));	/* buckets, first, bloom words, shift */
-	buckets = e->gnu_hash + sizeof(head) + (uint64_t)head[2] * 8;
-	p = mem(e, buckets, (uint64_t)head[0] * 4);
-	if (!p)
-		return 0;
-	for (uint64_t i = 0; i < head[0]; i++) {
-		memcpy(&bucket, p + i * 4, 4);
-		if (bucket > last)
-			last = bucket;
-	}
-	if (last < head[1])
-		return head[1];		/* no symbol is hashed */
-	do {
-		p = mem(e, buckets + (uint64_t)head[0] * 4 +
-			(last - head[1]) * 4, 4);
-		if (!p)
-			return 0;
-		memcpy(&chain, p, 4);
-		last++;
-	} while (!(chain & 1));
-	return last;
-}
-
-static bool check_symbols(struct elf *e, bool threads)
-{
-	uint64_t nr = 0;
-	uint32_t head[2];
-	const void *p;
-
-	if (e->gnu_hash) {
-		nr = gnu_hash_end(e);
-	} else if (e->hash) {
-		p = mem(e, e->hash, sizeof(head));
-		if (p) {
-			memcpy(head, p, sizeof(head));
-			nr = head[1];
-		}
-	}
-	if (!nr)
-		return damaged(e, "hash table of the symbols");
-	for (uint64_t i = 1; i < nr; i++)
-		if (!check_symbol(e, i, threads))
-			return false;
-	return true;
+	return elf_fail(e, "it needs the library '%s'", name);
 }
 
 bool elf_gate(const struct buf *file, bool threads, struct buf *why)
@@ -673,11 +443,10 @@ bool elf_gate(const struct buf *file, bool threads, struct buf *why)
 	memset(&e, 0, sizeof(e));
 	e.why = why;
 	if (!open_head(&e, file))
-		return damaged(&e, "not an ELF file of this machine");
+		return elf_damaged(&e, "not an ELF file of this machine");
 	return read_segments(&e) &&
 	       each_tag(&e, threads, take_any) &&
 	       each_tag(&e, threads, take_needed) &&
-	       check_symbols(&e, threads) &&
-	       check_relocs(&e, e.rela, e.relasz, threads) &&
-	       check_relocs(&e, e.jmprel, e.pltrelsz, threads);
+	       elf_check_symbols(&e, threads) &&
+	       elf_check_relocs(&e, threads);
 }

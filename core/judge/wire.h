@@ -1,6 +1,6 @@
 /*
  * The judge process and its client speak JSON lines: requests on the judge's
- * stdin, replies on its stdout, one object a line, ASCII.  End of file on
+ * stdin, replies on its stdout, one object a line, UTF-8.  End of file on
  * stdin, or the death of the parent, ends the judge and its children.  The
  * judge trusts the client; the client parses the judge's lines strictly
  * anyway.

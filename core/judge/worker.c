@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/judge/ctl.h"
+#include "core/judge/ctl_read.h"
 #include "core/judge/jail.h"
 #include "core/judge/nspace.h"
 #include "core/judge/poison.h"
@@ -326,58 +326,15 @@ static void end_with(struct worker *w, enum worker_state state,
 	va_end(ap);
 }
 
-static const char *syscall_name(uint32_t nr)
-{
-#define NAME(n) { __NR_##n, #n }
-	static const struct {
-		uint32_t nr;
-		const char *name;
-	} names[] = {
-		NAME(openat), NAME(read), NAME(close), NAME(mmap),
-		NAME(mprotect), NAME(munmap), NAME(mremap), NAME(madvise),
-		NAME(socket), NAME(connect), NAME(bind), NAME(sendto),
-		NAME(recvfrom), NAME(clone), NAME(clone3), NAME(execve),
-		NAME(kill), NAME(tkill), NAME(ptrace), NAME(wait4),
-		NAME(rt_sigaction), NAME(setitimer), NAME(timer_create),
-		NAME(nanosleep), NAME(clock_nanosleep), NAME(clock_gettime),
-		NAME(gettimeofday), NAME(sched_setaffinity),
-		NAME(setpriority), NAME(prctl), NAME(seccomp), NAME(bpf),
-		NAME(perf_event_open), NAME(userfaultfd), NAME(memfd_create),
-		NAME(shmget), NAME(shmat), NAME(pipe2), NAME(dup), NAME(dup3),
-		NAME(fcntl), NAME(unlinkat), NAME(renameat2), NAME(ftruncate),
-		NAME(getrandom), NAME(exit), NAME(setrlimit),
-		NAME(prlimit64), NAME(unshare), NAME(setns), NAME(mount),
-		NAME(process_vm_readv), NAME(process_vm_writev),
-		NAME(sigaltstack), NAME(rt_sigreturn), NAME(getppid),
-#ifdef __x86_64__
-		NAME(open), NAME(fork), NAME(vfork), NAME(alarm),
-		NAME(pause), NAME(time), NAME(pipe), NAME(dup2),
-		NAME(unlink), NAME(rename), NAME(creat), NAME(arch_prctl),
-#endif
-	};
-#undef NAME
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].nr == nr)
-			return names[i].name;
-	return NULL;
-}
-
 static void why_refused(struct worker *w)
 {
-	uint32_t nr = w->ctl->syscall;
-	const char *name = syscall_name(nr - 1);
+	struct buf text = BUF_INIT;
+	struct ctl_said said;
 
-	if (nr - 1 == __NR_tgkill)
-		end_with(w, WORKER_CRASH, "aborted (abort(), a failed "
-			 "assertion or a damaged heap)");
-	else if (nr && name)
-		end_with(w, WORKER_CRASH, "killed by SIGSYS: it called %s(), "
-			 "which a kernel may not", name);
-	else if (nr)
-		end_with(w, WORKER_CRASH, "killed by SIGSYS: it made system "
-			 "call %u, which a kernel may not", nr - 1);
-	else
-		end_with(w, WORKER_CRASH, "killed by SIGSYS");
+	ctl_read(&said, w->ctl);
+	ctl_refused_text(&text, &said);
+	end_with(w, WORKER_CRASH, "%s", text.ptr);
+	buf_release(&text);
 }
 
 /* It has ended by itself: what waitpid() said of it. */
@@ -504,48 +461,35 @@ static bool await(struct worker *w, uint32_t *word, uint32_t from,
 	return true;
 }
 
-/* The control page's text, which may be anything. */
-static void clean_text(const struct worker *w, struct buf *out)
-{
-	char text[sizeof(w->ctl->text)];
-
-	memcpy(text, w->ctl->text, sizeof(text));
-	buf_add_clean(out, text, strnlen(text, sizeof(text)), false);
-}
-
 /* It said something other than "ready": a result, or the jail's failure. */
-static int not_ready(struct worker *w, uint32_t stage, struct err *err)
+static int not_ready(struct worker *w, const struct ctl_said *said,
+		     struct err *err)
 {
 	struct buf text = BUF_INIT;
-	uint32_t code = w->ctl->error;
 
-	clean_text(w, &text);
-	if (stage == CTL_NO_LOAD) {
-		end_with(w, WORKER_CRASH, "it does not load: %.300s",
-			 text.ptr);
+	ctl_start_text(&text, said);
+	if (said->stage == CTL_NO_LOAD) {
+		end_with(w, WORKER_CRASH, "it does not load: %s", text.ptr);
 		buf_release(&text);
 		return 0;
 	}
 	end_with(w, WORKER_CRASH, "not started");
-	if (code)
-		err_set(err, ERR_SYS, "cannot start a worker: %s: %s",
-			text.ptr, strerror((int)code));
-	else
-		err_set(err, ERR_SYS, "cannot jail a worker: %s", text.ptr);
+	err_set(err, ERR_SYS, "cannot %s a worker: %s",
+		said->error ? "start" : "jail", text.ptr);
 	buf_release(&text);
 	return err->code;
 }
 
 static int wait_ready(struct worker *w, double load_s, struct err *err)
 {
-	uint32_t stage;
+	struct ctl_said said;
 	bool told;
 
 	told = await(w, &w->ctl->stage, CTL_STARTING, now_ns(), 0, load_s);
-	stage = __atomic_load_n(&w->ctl->stage, __ATOMIC_SEQ_CST);
+	ctl_read(&said, w->ctl);
 	/* It may have spoken and died since. */
-	if (stage == CTL_NO_JAIL || stage == CTL_NO_LOAD)
-		return not_ready(w, stage, err);
+	if (said.stage == CTL_NO_JAIL || said.stage == CTL_NO_LOAD)
+		return not_ready(w, &said, err);
 	if (!told)
 		return 0;
 	stop(w);
@@ -675,10 +619,10 @@ int worker_untouched(struct worker *w, int first, int n, int *arg,
 
 static void check_fp(struct worker *w)
 {
-	uint32_t mxcsr = w->ctl->mxcsr & ~CTL_MXCSR_FLAGS;
-	uint32_t fpcw = w->ctl->fpcw;
+	struct ctl_said said;
 
-	if (mxcsr != CTL_MXCSR || fpcw != CTL_FPCW)
+	ctl_read(&said, w->ctl);
+	if (ctl_fp_changed(&said))
 		end_with(w, WORKER_CHEAT, "floating-point mode changed");
 }
 
@@ -772,7 +716,7 @@ double worker_unaccounted_ns(const struct worker *w)
 enum { PROBE_LANDLOCK = 2, PROBE_LEAK, PROBE_TSC, PROBE_SECCOMP, PROBE_CALL };
 
 __attribute__((noreturn))
-static void probe_child(int parent, bool files)
+static void probe_child(int parent)
 {
 	const struct rlimit none = { 0, 0 };
 
@@ -780,9 +724,9 @@ static void probe_child(int parent, bool files)
 	setrlimit(RLIMIT_CORE, &none);
 	if (jail_lock_privileges(parent) < 0)
 		_exit(PROBE_SECCOMP);
-	if (files && jail_files(NULL, 0) < 0)
+	if (jail_files(NULL, 0) < 0)
 		_exit(PROBE_LANDLOCK);
-	if (files && open("/", O_RDONLY | O_DIRECTORY) >= 0)
+	if (open("/", O_RDONLY | O_DIRECTORY) >= 0)
 		_exit(PROBE_LEAK);
 	if (jail_no_clock() < 0)
 		_exit(PROBE_TSC);
@@ -793,13 +737,13 @@ static void probe_child(int parent, bool files)
 }
 
 /* 0 if a jail holds, else PROBE_*. */
-static int probe(bool files)
+static int probe(void)
 {
 	int status, parent = getpid();
 	pid_t pid = fork();
 
 	if (!pid)
-		probe_child(parent, files);
+		probe_child(parent);
 	if (pid < 0)
 		return PROBE_SECCOMP;
 	while (waitpid(pid, &status, 0) < 0)
@@ -819,15 +763,13 @@ const char *sandbox_level(struct buf *why)
 		[PROBE_SECCOMP] = "no seccomp filters here",
 		[PROBE_CALL] = "seccomp lets refused calls through",
 	};
-	int code = probe(true);
+	int code = probe();
 
 	if (!code)
 		return nspace_get(why) ? "S3" : "S2";
 	buf_addstr(why, code >= PROBE_LANDLOCK && code <= PROBE_CALL ?
 		   reason[code] : "the probe failed");
-	if (code != PROBE_LANDLOCK && code != PROBE_LEAK)
-		return "none";
-	return probe(false) ? "none" : "S1";
+	return "none";
 }
 
 enum verdict worker_verdict(enum worker_state s)

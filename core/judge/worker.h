@@ -74,8 +74,12 @@ enum verdict worker_verdict(enum worker_state s);
 double worker_unaccounted_ns(const struct worker *w);
 void worker_end(struct worker *w);	/* kills and reaps it; NULL allowed */
 
-/* The level that workers get here: "S3", "S2", "S1" or "none"; with why the
- * higher ones are not to be had. */
+/*
+ * The level that workers get here: "S3" (with namespaces), "S2" (seccomp,
+ * Landlock and no clock: what is required) or "none"; with why the higher
+ * ones are not to be had.  Without Landlock neither a worker nor a compiler
+ * can be kept from files, so that there is no level between.
+ */
 const char *sandbox_level(struct buf *why);
 
 #endif

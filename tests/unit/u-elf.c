@@ -1,4 +1,4 @@
-/* needs: core/judge/elf.c */
+/* needs: core/judge/elf*.c */
 /* The gate and the reader of imports on damaged files.  What real compilers
  * make is in u-worker. */
 #include <elf.h>
@@ -24,14 +24,20 @@
 /* A shared object as small as the gate lets pass. */
 struct image {
 	Elf64_Ehdr head;
-	Elf64_Phdr ph[3];		/* load, dynamic, stack */
+	Elf64_Phdr ph[5];		/* see PH_* */
 	Elf64_Dyn dyn[12];
 	uint32_t hash[8];
 	Elf64_Sym sym[3];
 	Elf64_Rela rela[1];
+	uint64_t relr[2];
 	char str[64];
+	uint64_t data[4];		/* can be written */
 };
 #define ADDR(field) offsetof(struct image, field)
+#define FAR 0x10000u		/* from the file to the address of data */
+#define DATA (FAR + ADDR(data))
+
+enum { PH_TEXT, PH_DATA, PH_DYNAMIC, PH_STACK, PH_FREE, PH_NR };
 
 enum { DYN_STRTAB, DYN_STRSZ, DYN_SYMTAB, DYN_SYMENT, DYN_HASH, DYN_RELA,
        DYN_RELASZ, DYN_RELAENT, DYN_NEEDED, DYN_FREE, DYN_NULL };
@@ -53,15 +59,20 @@ static void make(struct image *m)
 	m->head.e_machine = MACHINE;
 	m->head.e_phoff = ADDR(ph);
 	m->head.e_phentsize = sizeof(Elf64_Phdr);
-	m->head.e_phnum = 3;
-	m->ph[0].p_type = PT_LOAD;
-	m->ph[0].p_flags = PF_R | PF_X;
-	m->ph[0].p_filesz = m->ph[0].p_memsz = sizeof(*m);
-	m->ph[1].p_type = PT_DYNAMIC;
-	m->ph[1].p_vaddr = m->ph[1].p_offset = ADDR(dyn);
-	m->ph[1].p_filesz = sizeof(m->dyn);
-	m->ph[2].p_type = PT_GNU_STACK;
-	m->ph[2].p_flags = PF_R | PF_W;
+	m->head.e_phnum = PH_NR;
+	m->ph[PH_TEXT].p_type = PT_LOAD;
+	m->ph[PH_TEXT].p_flags = PF_R | PF_X;
+	m->ph[PH_TEXT].p_filesz = m->ph[PH_TEXT].p_memsz = ADDR(data);
+	m->ph[PH_DATA].p_type = PT_LOAD;
+	m->ph[PH_DATA].p_flags = PF_R | PF_W;
+	m->ph[PH_DATA].p_offset = ADDR(data);
+	m->ph[PH_DATA].p_vaddr = DATA;
+	m->ph[PH_DATA].p_filesz = m->ph[PH_DATA].p_memsz = sizeof(m->data);
+	m->ph[PH_DYNAMIC].p_type = PT_DYNAMIC;
+	m->ph[PH_DYNAMIC].p_vaddr = m->ph[PH_DYNAMIC].p_offset = ADDR(dyn);
+	m->ph[PH_DYNAMIC].p_filesz = sizeof(m->dyn);
+	m->ph[PH_STACK].p_type = PT_GNU_STACK;
+	m->ph[PH_STACK].p_flags = PF_R | PF_W;
 	set_dyn(m, DYN_STRTAB, DT_STRTAB, ADDR(str));
 	set_dyn(m, DYN_STRSZ, DT_STRSZ, sizeof(m->str));
 	set_dyn(m, DYN_SYMTAB, DT_SYMTAB, ADDR(sym));
@@ -82,6 +93,7 @@ static void make(struct image *m)
 	m->sym[2].st_name = NAME_EXPF;
 	m->sym[2].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
 	m->rela[0].r_info = ELF64_R_INFO(0, RELATIVE);
+	m->rela[0].r_offset = DATA;
 }
 
 static bool gate(const struct image *m, size_t len, struct buf *why)
@@ -135,13 +147,13 @@ static void test_rules(void)
 	set_dyn(&m, DYN_FREE, DT_FLAGS, DF_TEXTREL);
 	refused(&m, "position");
 	make(&m);
-	m.ph[2].p_flags |= PF_X;
+	m.ph[PH_STACK].p_flags |= PF_X;
 	refused(&m, "executable stack");
 	make(&m);
-	m.ph[2].p_type = PT_NULL;
+	m.ph[PH_STACK].p_type = PT_NULL;
 	refused(&m, "executable stack");
 	make(&m);
-	m.ph[0].p_flags |= PF_W;
+	m.ph[PH_TEXT].p_flags |= PF_W;
 	refused(&m, "both writable");
 	make(&m);
 	m.rela[0].r_info = ELF64_R_INFO(0, IRELATIVE);
@@ -167,6 +179,141 @@ static void test_rules(void)
 	make(&m);
 	m.hash[1] = 0xffffffff;
 	refused(&m, "damaged");
+}
+
+/* What is read is what the loader will map. */
+static void test_segments(void)
+{
+	struct image m;
+
+	make(&m);
+	m.ph[PH_DATA].p_vaddr = ADDR(data);
+	refused(&m, "damaged: segments");
+	make(&m);
+	m.ph[PH_DATA].p_vaddr = -(uint64_t)FAR + ADDR(data);
+	refused(&m, "static memory");
+	make(&m);
+	m.ph[PH_DATA].p_vaddr += 8;
+	refused(&m, "damaged: segments");
+	make(&m);
+	m.ph[PH_DATA].p_memsz--;
+	refused(&m, "damaged: segments");
+	make(&m);
+	m.ph[PH_DATA].p_filesz = m.ph[PH_DATA].p_memsz = sizeof(m.data) + 1;
+	refused(&m, "damaged: segments");
+	make(&m);
+	m.ph[PH_DATA].p_memsz = 300u << 20;
+	refused(&m, "static memory");
+	make(&m);
+	m.ph[PH_DATA].p_vaddr += 1u << 30;
+	refused(&m, "static memory");
+	make(&m);
+	m.ph[PH_FREE].p_type = PT_TLS;
+	m.ph[PH_FREE].p_memsz = 300u << 20;
+	refused(&m, "static memory");
+	m.ph[PH_FREE].p_memsz = 8;
+	m.ph[PH_FREE].p_filesz = 16;
+	m.ph[PH_FREE].p_vaddr = DATA;
+	refused(&m, "memory of threads");
+	m.ph[PH_FREE].p_memsz = 16;
+	m.ph[PH_FREE].p_vaddr = DATA + sizeof(m.data);
+	refused(&m, "memory of threads");
+	m.ph[PH_FREE] = m.ph[PH_DYNAMIC];
+	refused(&m, "two dynamic");
+}
+
+static void set_relr(struct image *m, uint64_t first, uint64_t second)
+{
+	make(m);
+	set_dyn(m, DYN_RELA, 36, ADDR(relr));
+	set_dyn(m, DYN_RELASZ, 35, sizeof(m->relr));
+	m->relr[0] = first;
+	m->relr[1] = second;
+}
+
+/* While it loads, only its own data are written. */
+static void test_writes(void)
+{
+	static const uint64_t outside[] = {
+		0, ADDR(dyn), DATA - 8, DATA - 1, DATA + 25, DATA + 32,
+		-(uint64_t)8, -(uint64_t)4, 1ull << 40,
+	};
+	struct buf why = BUF_INIT;
+	struct image m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++) {
+		make(&m);
+		m.rela[0].r_offset = outside[i];
+		refused(&m, "outside its data");
+	}
+	/* The dynamic section lies in memory that is written. */
+	make(&m);
+	m.ph[PH_DATA].p_offset = ADDR(dyn);
+	m.ph[PH_DATA].p_vaddr = FAR + ADDR(dyn);
+	m.ph[PH_DATA].p_filesz = m.ph[PH_DATA].p_memsz =
+		sizeof(m) - ADDR(dyn);
+	m.ph[PH_DYNAMIC].p_vaddr = FAR + ADDR(dyn);
+	ok(gate(&m, sizeof(m), &why), "it may be written %s", why.ptr);
+	m.rela[0].r_offset = FAR + ADDR(dyn) + 8;
+	refused(&m, "what the loader goes by");
+	m.rela[0].r_offset = FAR + ADDR(dyn) + sizeof(m.dyn) - 1;
+	refused(&m, "what the loader goes by");
+	set_relr(&m, DATA, 1 | 7 << 1);
+	ok(gate(&m, sizeof(m), &why), "packed ones pass %s", why.ptr);
+	set_relr(&m, DATA, 1 | 15 << 1);
+	refused(&m, "outside its data");
+	set_relr(&m, ADDR(dyn), 1);
+	refused(&m, "outside its data");
+	set_relr(&m, 3, DATA);
+	refused(&m, "damaged: relocations");
+	make(&m);
+	m.rela[0].r_info = 0;
+	m.rela[0].r_offset = 0;
+	ok(gate(&m, sizeof(m), &why), "none writes nothing %s", why.ptr);
+	set_dyn(&m, DYN_FREE, DT_RELACOUNT, 1);
+	refused(&m, "outside its data");
+	buf_release(&why);
+}
+
+static void set_gnu_hash(struct image *m, uint32_t bucket, uint32_t chain)
+{
+	/* 1 bucket, symbols from 1 on, 1 word of the filter */
+	const uint32_t table[8] = { 1, 1, 1, 0, 0, 0, bucket, chain };
+
+	make(m);
+	set_dyn(m, DYN_HASH, DT_GNU_HASH, ADDR(hash));
+	memcpy(m->hash, table, sizeof(table));
+}
+
+/* No symbol is found that was not looked at. */
+static void test_hash(void)
+{
+	struct buf why = BUF_INIT;
+	struct image m;
+
+	set_gnu_hash(&m, 1, 1);
+	ok(gate(&m, sizeof(m), &why), "a GNU hash table %s", why.ptr);
+	m.hash[1] = 2;
+	refused(&m, "hash table");
+	set_gnu_hash(&m, 1, 1);
+	set_dyn(&m, DYN_HASH, DT_GNU_HASH, 0);
+	set_dyn(&m, DYN_FREE, DT_HASH, ADDR(hash));
+	m.hash[1] = 3;
+	refused(&m, "damaged");
+	make(&m);
+	m.hash[0] = 1;
+	m.hash[2] = 1;
+	ok(gate(&m, sizeof(m), &why), "an old one %s", why.ptr);
+	m.hash[2] = 3;
+	refused(&m, "hash table");
+	make(&m);
+	m.hash[4] = 7;
+	refused(&m, "hash table");
+	make(&m);
+	memcpy(m.str + NAME_CALL, "memcpy", 7);
+	m.sym[1].st_shndx = SHN_ABS;
+	refused(&m, "exports 'memcpy'");
+	buf_release(&why);
 }
 
 /* Nothing is read beyond the bytes that there are: the sanitizers watch. */
@@ -204,6 +351,9 @@ static void test_damage(void)
 int main(void)
 {
 	test_rules();
+	test_segments();
+	test_writes();
+	test_hash();
 	test_damage();
 	return tap_done();
 }

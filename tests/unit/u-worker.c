@@ -1,4 +1,4 @@
-/* needs: core/paths.c core/judge/worker.c core/judge/jail.c core/judge/nspace.c core/judge/layout.c core/judge/poison.c core/judge/build.c core/judge/stub.c core/judge/run.c core/judge/elf.c core/record.c core/dtype.c core/expr.c core/ini.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/source.c core/oid.c core/sha1.c */
+/* needs: core/paths.c core/judge/worker.c core/judge/jail.c core/judge/nspace.c core/judge/layout.c core/judge/poison.c core/judge/build.c core/judge/stub.c core/judge/run.c core/judge/elf*.c core/judge/diagnostics.c core/judge/ctl_read.c core/record.c core/dtype.c core/expr.c core/ini.c core/kernel.c core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/source.c core/oid.c core/sha1.c */
 /* Real kernels, built and run in the real worker. */
 #include <dirent.h>
 #include <errno.h>
