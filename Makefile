@@ -70,27 +70,27 @@ $O/libexec/git-maxkernel-worker: $(WORKER_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(JUDGE_LIBS) -ldl
 
-$O/obj/%.o: %.c $O/flags
+$O/obj/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
 	$(COMPILE) $(SANITIZE) $(MAIN_CFLAGS) $(DEFINE) -MMD -MP -c -o $@ $<
 
-$O/worker/%.o: %.c $O/flags
+$O/worker/%.o: %.c $O/.flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
 VERSION_OBJ := $(patsubst %.c,$O/obj/%.o,$(shell grep -lw VERSION $(MAIN_SRC)))
 $(VERSION_OBJ): DEFINE = -DVERSION='"$(VERSION)"'
-$(VERSION_OBJ): $O/version
+$(VERSION_OBJ): $O/.version
 $O/obj/core/paths.o: DEFINE = -DLIBEXECDIR='"$(LIBEXECDIR)"' \
 	-DDATADIR='"$(DATADIR)"'
-$O/obj/core/paths.o: $O/prefix
+$O/obj/core/paths.o: $O/.prefix
 
 # Files that change only when what they hold does: a build with other flags,
 # another prefix or another version is never a mixture.
-$O/flags: held = $(COMPILE) $(SANITIZE)
-$O/version: held = $(VERSION)
-$O/prefix: held = $(LIBEXECDIR) $(DATADIR)
-$O/flags $O/version $O/prefix: FORCE
+$O/.flags: held = $(COMPILE) $(SANITIZE)
+$O/.version: held = $(VERSION)
+$O/.prefix: held = $(LIBEXECDIR) $(DATADIR)
+$O/.flags $O/.version $O/.prefix: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(held)' | cmp -s - $@ || \
 		printf '%s\n' '$(held)' >$@
@@ -104,7 +104,7 @@ HELPERS = $(patsubst tests/helper/%.c,$O/helper/%,$(wildcard tests/helper/*.c))
 
 # Which sources a test program needs is said by its first comment,
 # "needs: core/foo.c core/bar.c"; $O/needs.mk has it as rules.
-$O/needs.mk: tests/needs.sh $(wildcard tests/unit/u-*.c tests/fuzz/f-*.c \
+$O/needs.mk: tests/needs.sh core $(wildcard tests/unit/u-*.c tests/fuzz/f-*.c \
 		tests/helper/*.c)
 	@mkdir -p $(@D)
 	@sh tests/needs.sh >$@.new && mv $@.new $@
@@ -177,6 +177,11 @@ bench-judge: deps
 	+@$(MAKE) --no-print-directory all $O/helper/bench_judge
 	@MAXKERNEL_EXEC_PATH='$O/libexec' $O/helper/bench_judge $(BENCH_JUDGE)
 
+# BENCH_STORE_SIZES="1000 10000": how many nodes; BENCH_STORE_DIR: where.
+bench-store: deps
+	+@$(MAKE) --no-print-directory all $O/helper/store_fill
+	@MAXKERNEL_BUILD='$O' bash tests/bench/store.sh
+
 # ---- install ----
 
 MANPAGE = $(DESTDIR)$(MANDIR)/man1/git-maxkernel.1
@@ -212,7 +217,7 @@ clean:
 
 FORCE:
 .PHONY: all clean test-programs deps check check-long check-headers demo \
-	bench bench-judge install uninstall dist FORCE
+	bench bench-judge bench-store install uninstall dist FORCE
 .SECONDARY:
 
 ifeq ($(filter clean deps uninstall dist,$(MAKECMDGOALS)),)

@@ -3,25 +3,114 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/mem.h"
 
 enum { BY_COMMIT, BY_STATE };
+
+#define CHUNK (256u << 10)	/* bytes of texts at a time */
 
 void graph_init(struct graph *g)
 {
 	memset(g, 0, sizeof(*g));
 }
 
+/* ---- texts ---- */
+
+struct texts {
+	char **chunk;
+	size_t nr, cap, left;	/* left: bytes in the last chunk */
+	char **slot;		/* those that are there; NULL is free */
+	size_t nr_texts, nr_slots;
+};
+
+static size_t text_slot(const struct texts *t, const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	size_t at;
+
+	for (const char *p = s; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+	at = (size_t)(h ^ h >> 32) & (t->nr_slots - 1);
+	for (; t->slot[at]; at = (at + 1) & (t->nr_slots - 1))
+		if (!strcmp(t->slot[at], s))
+			break;
+	return at;
+}
+
+static void texts_grow(struct texts *t)
+{
+	char **old = t->slot;
+	size_t nr = t->nr_slots;
+
+	t->nr_slots = nr ? nr * 2 : 256;
+	t->slot = xcalloc(t->nr_slots, sizeof(*t->slot));
+	for (size_t i = 0; i < nr; i++)
+		if (old[i])
+			t->slot[text_slot(t, old[i])] = old[i];
+	free(old);
+}
+
+static char *text_put(struct texts *t, const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *to;
+
+	if (size > t->left) {
+		GROW(t->chunk, t->nr, t->cap);
+		t->left = size > CHUNK ? size : CHUNK;
+		t->chunk[t->nr++] = xmalloc(t->left);
+	}
+	to = t->chunk[t->nr - 1] + (size > CHUNK ? 0 : CHUNK - t->left);
+	memcpy(to, s, size);
+	t->left = size > CHUNK ? 0 : t->left - size;
+	return to;
+}
+
+char *graph_text(struct graph *g, const char *s)
+{
+	struct texts *t = g->texts;
+	size_t at;
+
+	if (!s)
+		return NULL;
+	if (!t)
+		t = g->texts = xcalloc(1, sizeof(*t));
+	if (t->nr_texts * 2 >= t->nr_slots)
+		texts_grow(t);
+	at = text_slot(t, s);
+	if (!t->slot[at]) {
+		t->slot[at] = text_put(t, s);
+		t->nr_texts++;
+	}
+	return t->slot[at];
+}
+
+static void texts_free(struct texts *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->chunk[i]);
+	free(t->chunk);
+	free(t->slot);
+	free(t);
+}
+
+/* ---- nodes ---- */
+
 static void node_release(struct node *n)
 {
-	free(n->op);
-	free(n->proposer);
-	free(n->strategy);
-	free(n->recipe);
-	free(n->subject);
-	free(n->worker);
-	free(n->rec_worker);
+	if (!n->borrowed) {
+		free(n->op);
+		free(n->proposer);
+		free(n->strategy);
+		free(n->recipe);
+		free(n->subject);
+		free(n->worker);
+		free(n->rec_worker);
+	}
 	record_release(&n->rec);
 }
 
@@ -33,6 +122,9 @@ void graph_release(struct graph *g)
 	free(g->spend);
 	free(g->slot[BY_COMMIT]);
 	free(g->slot[BY_STATE]);
+	texts_free(g->texts);
+	if (g->pool)
+		munmap(g->pool, g->pool_len);
 	graph_init(g);
 }
 
@@ -64,9 +156,9 @@ static void index_node(struct graph *g, uint32_t i)
 	}
 }
 
-static void index_grow(struct graph *g)
+static void index_make(struct graph *g, uint32_t nr_slots)
 {
-	g->nr_slots = g->nr_slots ? g->nr_slots * 2 : 64;
+	g->nr_slots = nr_slots;
 	for (int by = BY_COMMIT; by <= BY_STATE; by++) {
 		g->slot[by] = xreallocarray(g->slot[by], g->nr_slots,
 					    sizeof(*g->slot[by]));
@@ -77,6 +169,26 @@ static void index_grow(struct graph *g)
 		index_node(g, i);
 }
 
+void graph_reindex(struct graph *g)
+{
+	if (g->nr_slots)
+		index_make(g, g->nr_slots);
+}
+
+void graph_reserve(struct graph *g, uint32_t nr)
+{
+	uint32_t slots = g->nr_slots ? g->nr_slots : 64;
+
+	if (nr > g->cap) {
+		g->node = xreallocarray(g->node, nr, sizeof(*g->node));
+		g->cap = nr;
+	}
+	while (slots < (uint64_t)nr * 2)
+		slots *= 2;
+	if (slots > g->nr_slots)
+		index_make(g, slots);
+}
+
 static uint32_t find(const struct graph *g, int by, const struct oid *id)
 {
 	return g->nr_slots ? g->slot[by][probe(g, by, id)] : NODE_NONE;
@@ -85,7 +197,7 @@ static uint32_t find(const struct graph *g, int by, const struct oid *id)
 uint32_t graph_add(struct graph *g, const struct node *n)
 {
 	if ((g->nr + 1) * 2 > g->nr_slots)
-		index_grow(g);
+		index_make(g, g->nr_slots ? g->nr_slots * 2 : 64);
 	GROW(g->node, g->nr, g->cap);
 	g->node[g->nr] = *n;
 	index_node(g, g->nr);
@@ -164,9 +276,15 @@ static void settle_chain(struct graph *g, uint32_t i, bool *settled,
 	}
 }
 
+/* own: what another worker claims does not count. */
+static bool is_candidate(const struct node *n, bool own)
+{
+	return n->confirmed && !(own && n->claimed);
+}
+
 /* A version with fewer steps that is about as fast as the best, or the best. */
 static uint32_t smaller_champion(const struct graph *g, uint32_t nr,
-				 uint32_t best)
+				 uint32_t best, bool own)
 {
 	double least = g->node[best].score - GRAPH_SMALLER;
 	uint32_t found = best;
@@ -175,7 +293,7 @@ static uint32_t smaller_champion(const struct graph *g, uint32_t nr,
 		const struct node *n = &g->node[i];
 		const char *old = g->node[found].recipe;
 
-		if (n->confirmed && n->recipe && *n->recipe && old &&
+		if (is_candidate(n, own) && n->recipe && *n->recipe && old &&
 		    n->origin == g->node[best].origin && !(n->score < least) &&
 		    strlen(n->recipe) < strlen(old))
 			found = i;
@@ -183,15 +301,25 @@ static uint32_t smaller_champion(const struct graph *g, uint32_t nr,
 	return found;
 }
 
-uint32_t graph_champion(const struct graph *g, uint32_t nr)
+static uint32_t find_champion(const struct graph *g, uint32_t nr, bool own)
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 1; i < nr; i++)
-		if (g->node[i].confirmed &&
+		if (is_candidate(&g->node[i], own) &&
 		    g->node[i].score > g->node[best].score)
 			best = i;
-	return smaller_champion(g, nr, best);
+	return smaller_champion(g, nr, best, own);
+}
+
+uint32_t graph_champion(const struct graph *g, uint32_t nr)
+{
+	return find_champion(g, nr, false);
+}
+
+uint32_t graph_own_champion(const struct graph *g)
+{
+	return find_champion(g, g->nr, true);
 }
 
 void graph_settle(struct graph *g)

@@ -32,16 +32,21 @@ struct node {
 	double score;		/* ln speedup over the root: confirmed, else
 				 * estimated; 0 for the root; NAN untimed */
 	bool confirmed;
+	bool united;		/* made in a search that was united with this */
+	bool borrowed;		/* op to worker and rec_worker are the graph's
+				 * (graph_text()), not the node's own */
 	uint32_t origin;	/* nearest ancestor or self without recipe */
+	double spent_s;		/* attempt seconds of all its measurements */
 };
 
 /*
  * Which record of a node counts.  Records are of this device class, section
  * and judge epoch; those of our own worker, if there are any, else those of
- * others.  A record with a `speedup` is a confirmation, whatever its verdict
- * (confirmed, or a verify that found "same" or "slower"); a timed one without
- * is a screening.  In order of time the newer record replaces the older,
- * except that
+ * others; but where ours only screened the node, as faster, a confirmation by
+ * another counts, as the claim that it is.  A record with a `speedup` is a
+ * confirmation, whatever its verdict (confirmed, or a verify that found "same"
+ * or "slower"); a timed one without is a screening.  In order of time the
+ * newer record replaces the older, except that
  *  - a screening never replaces a confirmation,
  *  - "no-verdict" never replaces anything.
  * So one later "wrong", "crash" or failed verify takes a confirmation back,
@@ -54,6 +59,9 @@ struct spend {			/* an attempt that made no node */
 	enum verdict verdict;	/* dup or no-proposal */
 	struct oid state;	/* dup: of what */
 	double attempt_s;
+	bool claimed;		/* another worker's line */
+	uint32_t ledger;	/* where it stands: 0 the spec commit, else a
+				 * ledger of the store; private to it */
 };
 
 struct graph {
@@ -68,22 +76,39 @@ struct graph {
 	 * with the shortest: a step that earns less is not worth its lines.
 	 */
 	uint32_t champion;
+	/*
+	 * Of a search that others were united with (core/merge.h): the last
+	 * step that any of them had when it was, 0 for none; and how many
+	 * rounds its own numbers jumped over by that.
+	 */
+	uint32_t united_step, united_rounds;
 	uint32_t *slot[2];	/* index by commit and by state; private */
 	uint32_t nr_slots;
+	struct texts *texts;	/* of nodes; private */
+	void *pool;		/* mapped; texts of nodes; private */
+	size_t pool_len;
 };
 
 void graph_init(struct graph *g);
 void graph_release(struct graph *g);
 /* Adds and returns the index; takes over what n owns. */
 uint32_t graph_add(struct graph *g, const struct node *n);
+/* Room for so many nodes. */
+void graph_reserve(struct graph *g, uint32_t nr);
 uint32_t graph_find(const struct graph *g, const struct oid *commit);
-/* The node that has the state first; the state of a node that was added must
- * not change. */
+/* The node that has the state first.  Where states of nodes that were added
+ * change, or nodes change places, graph_reindex() has to follow. */
 uint32_t graph_find_state(const struct graph *g, const struct oid *state);
+void graph_reindex(struct graph *g);
+/* The text once more, as long as the graph is there; equal texts are one.
+ * NULL gives NULL. */
+char *graph_text(struct graph *g, const char *s);
 /* Recomputes scores, depths, origins and the champion from the records. */
 void graph_settle(struct graph *g);
 /* The champion among the first nr nodes (see struct graph). */
 uint32_t graph_champion(const struct graph *g, uint32_t nr);
+/* The champion among what was measured here: what is published.  0: none. */
+uint32_t graph_own_champion(const struct graph *g);
 /* Highest step used by a node or a spend line; 0 if none. */
 uint32_t graph_last_step(const struct graph *g);
 /* The step was made already (node or spend line)? */

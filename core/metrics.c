@@ -419,6 +419,8 @@ static int parse_nums(const struct json *j, struct record *r, struct err *err)
 	}
 	if (r->attempt_s < 0)
 		return err_set(err, ERR_FORMAT, "'attempt_s' is below 0");
+	if (r->attempt_s > METRIC_MAX_ATTEMPT_S)
+		r->attempt_s = METRIC_MAX_ATTEMPT_S;
 	if (json_opt_int(j, "launches", 0, 1000000, &launches, err) < 0)
 		return err->code;
 	r->launches = (int)launches;
@@ -507,7 +509,8 @@ static int parse_spend(const struct json *j, struct metric *m,
 		       struct err *err)
 {
 	int64_t step = 0;
-	int ret = json_need_int(j, "step", 0, UINT32_MAX - 1, &step, err);
+	int ret = json_need_int(j, "step", 0, METRIC_MAX_OWN_STEP, &step,
+				err);
 
 	m->step = (uint32_t)step;
 	if (!ret)

@@ -34,6 +34,15 @@
 #define METRIC_MAX_READ 4096		/* longer lines are not read */
 #define METRIC_MAX_RAW (8u << 20)	/* bytes of a raw blob */
 #define METRIC_TIME 24			/* "2026-12-01T03:04:05.123Z" */
+/* What one line may use up, whoever wrote it: a larger attempt_s is read as
+ * this. */
+#define METRIC_MAX_ATTEMPT_S 86400
+/*
+ * Steps of others beyond the first are not read: ours go on behind the last.
+ * So there is room for ours up to the second, and behind it for sums.
+ */
+#define METRIC_MAX_STEP 1000000000u
+#define METRIC_MAX_OWN_STEP 4000000000u
 
 enum metric_event {
 	METRIC_EVAL, METRIC_SPEND, METRIC_LESSON, METRIC_VOID, METRIC_CONFIG

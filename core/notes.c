@@ -6,6 +6,8 @@
 
 #include "core/mem.h"
 
+#define NOTES_MANY 64		/* entries of a level that gets levels below */
+#define NOTES_FEW 16		/* a level of so few is written flat */
 
 /* ---- reading ---- */
 
@@ -40,15 +42,24 @@ static enum entry_kind entry_kind(const struct tree_entry *e, char *hex,
 		ENTRY_LEVEL : ENTRY_OTHER;
 }
 
-/* prefix: only notes whose digits agree with it (NULL: all). */
+/*
+ * prefix: only notes whose digits agree with it (NULL: all).  left: folders
+ * that may still be read; a few trees that name each other can stand for more
+ * than any memory holds.
+ */
 static int read_level(struct repo *r, const struct oid *tree, char *hex,
-		      size_t used, const char *prefix, struct notes *out,
-		      struct err *err)
+		      size_t used, const char *prefix, uint32_t *left,
+		      struct notes *out, struct err *err)
 {
 	struct tree t;
 	struct oid on;
-	int ret = repo_tree_read(r, tree, &t, err);
+	int ret;
 
+	if (!*left || out->nr > NOTES_MAX)
+		return err_set(err, ERR_LIMIT, "more than %u notes or %u "
+			       "folders", NOTES_MAX, NOTES_MAX_FOLDERS);
+	--*left;
+	ret = repo_tree_read(r, tree, &t, err);
 	for (size_t i = 0; !ret && i < t.nr; i++) {
 		enum entry_kind kind = entry_kind(&t.v[i], hex, used);
 		size_t len = used + strlen(t.v[i].name);
@@ -57,8 +68,8 @@ static int read_level(struct repo *r, const struct oid *tree, char *hex,
 		    (prefix && strncmp(hex, prefix, len)))
 			continue;
 		if (kind == ENTRY_LEVEL)
-			ret = read_level(r, &t.v[i].id, hex, len, prefix, out,
-					 err);
+			ret = read_level(r, &t.v[i].id, hex, len, prefix,
+					 left, out, err);
 		else if (oid_parse(&on, hex))
 			add_note(out, &on, &t.v[i].id);
 	}
@@ -77,6 +88,7 @@ static int by_on(const void *a, const void *b)
 static int read_ref(struct repo *r, const char *ref, const char *prefix,
 		    struct notes *out, struct err *err)
 {
+	uint32_t left = NOTES_MAX_FOLDERS;
 	char hex[OID_HEX + 1];
 	struct oid tip, tree;
 	int ret;
@@ -88,7 +100,7 @@ static int read_ref(struct repo *r, const char *ref, const char *prefix,
 	if (!ret)
 		ret = repo_commit_tree(r, &tip, &tree, err);
 	if (!ret)
-		ret = read_level(r, &tree, hex, 0, prefix, out, err);
+		ret = read_level(r, &tree, hex, 0, prefix, &left, out, err);
 	if (ret < 0) {
 		notes_release(out);
 		return err_wrap(err, "cannot read the notes of '%s'", ref);
@@ -120,7 +132,7 @@ void notes_release(struct notes *n)
 
 struct change {
 	struct oid on;
-	bool append;
+	bool append, remove;
 	struct buf text;
 	size_t order;		/* as they were asked for */
 };
@@ -132,7 +144,9 @@ struct notes_batch {
 	struct oid tip, tree;	/* tree: only if had_tip */
 	struct change *v;
 	size_t nr, cap;
-	struct oid commit;	/* after notes_write() */
+	bool removes;
+	struct oid commit;	/* after notes_write(); zero: there is nothing
+				 * to be moved */
 };
 
 int notes_begin(struct repo *r, const char *ref, struct notes_batch **out,
@@ -171,6 +185,7 @@ static struct change *change_new(struct notes_batch *b, const struct oid *on,
 	c = &b->v[b->nr];
 	c->on = *on;
 	c->append = append;
+	c->remove = false;
 	c->order = b->nr++;
 	buf_init(&c->text);
 	return c;
@@ -206,43 +221,13 @@ int notes_append(struct notes_batch *b, const struct oid *on,
 	return 0;
 }
 
-/* ---- writing ---- */
-
-/*
- * Takes apart what the tree holds for one bucket: notes go to out, all else
- * stays in keep (a level that holds other things is kept without its notes).
- */
-static int split_level(struct notes_batch *b, const struct oid *tree,
-		       char *hex, size_t used, struct notes *out,
-		       struct tree *keep, struct err *err)
+void notes_remove(struct notes_batch *b, const struct oid *on)
 {
-	struct tree t;
-	struct oid on;
-	int ret = repo_tree_read(b->repo, tree, &t, err);
-
-	for (size_t i = 0; !ret && i < t.nr; i++) {
-		enum entry_kind kind = entry_kind(&t.v[i], hex, used);
-		struct tree sub = { NULL, 0, 0 };
-		struct oid id = t.v[i].id;
-
-		if (kind == ENTRY_NOTE && oid_parse(&on, hex)) {
-			add_note(out, &on, &id);
-			continue;
-		}
-		if (kind == ENTRY_LEVEL) {
-			ret = split_level(b, &id, hex,
-					  used + strlen(t.v[i].name), out,
-					  &sub, err);
-			if (!ret && sub.nr)
-				ret = repo_tree_write(b->repo, &sub, &id, err);
-		}
-		if (!ret && (kind == ENTRY_OTHER || sub.nr))
-			tree_put(keep, t.v[i].name, &id, t.v[i].mode);
-		tree_release(&sub);
-	}
-	tree_release(&t);
-	return ret;
+	change_new(b, on, false)->remove = true;
+	b->removes = true;
 }
+
+/* ---- writing ---- */
 
 /* A set of JSON lines merges as git's cat_sort_uniq does. */
 static bool is_lines(const struct buf *b)
@@ -347,15 +332,17 @@ static struct note *note_find(struct notes *n, size_t nr,
 	return NULL;
 }
 
-/* The changes [lo, hi) are all of one note. */
+/* The changes [lo, hi) are all of one note; *blob is zero if it goes. */
 static int apply_note(struct notes_batch *b, size_t lo, size_t hi,
 		      const struct note *old, struct oid *blob,
 		      struct err *err)
 {
 	struct buf text = BUF_INIT;
+	bool gone = b->v[hi - 1].remove;
 	int ret = 0;
 
-	if (old && b->v[lo].append)
+	memset(blob, 0, sizeof(*blob));
+	if (old && !gone && b->v[lo].append)
 		ret = blob_text(b, old, &text, err);
 	for (size_t i = lo; !ret && i < hi; i++) {
 		const struct change *c = &b->v[i];
@@ -368,12 +355,13 @@ static int apply_note(struct notes_batch *b, size_t lo, size_t hi,
 				 NOTES_MAX_TEXT))
 			ret = too_long(err, &c->on);
 	}
-	if (!ret)
+	if (!ret && !gone)
 		ret = repo_blob_write(b->repo, text.ptr, text.len, blob, err);
 	buf_release(&text);
 	return ret;
 }
 
+/* A note that goes keeps its place, with a zero blob. */
 static int apply_changes(struct notes_batch *b, size_t lo, size_t hi,
 			 struct notes *n, struct err *err)
 {
@@ -390,78 +378,190 @@ static int apply_changes(struct notes_batch *b, size_t lo, size_t hi,
 			return err->code;
 		if (old)
 			old->blob = blob;
-		else
+		else if (!oid_is_zero(&blob))
 			add_note(n, &b->v[i].on, &blob);
 	}
 	return 0;
 }
 
-static void put_note(struct tree *t, const struct note *n)
+static void put_entry(struct tree *t, const char *name, const struct oid *id,
+		      unsigned mode)
 {
 	struct tree_entry *e;
 
-	GROW(t->v, t->nr, t->cap);	/* no copy is there: no tree_put() */
+	GROW(t->v, t->nr, t->cap);	/* no copy is looked for: no tree_put() */
 	e = &t->v[t->nr++];
-	e->name = xstrdup(oid_text(&n->on).s + 2);
-	e->id = n->blob;
-	e->mode = 0100644;
+	e->name = xstrdup(name);
+	e->id = *id;
+	e->mode = mode;
 }
 
-/* Moves what root holds of bucket xx into notes and keep. */
-static int take_bucket(struct notes_batch *b, struct tree *root,
-		       const char *xx, struct notes *n, struct tree *keep,
-		       struct err *err)
+/* Entries of `from`, `used` digits down, that begin with the digits dd go to
+ * `to`, two digits less; of a level dd it is what the level holds. */
+static int take_below(struct notes_batch *b, struct tree *from, size_t used,
+		      const char *dd, struct tree *to, struct err *err)
 {
 	char hex[OID_HEX + 1];
+	struct tree sub = { NULL, 0, 0 };
 	size_t nr = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < root->nr; i++) {
-		struct tree_entry *e = &root->v[i];
-		enum entry_kind kind = entry_kind(e, hex, 0);
-		struct oid on;
+	for (size_t i = 0; i < from->nr; i++) {
+		struct tree_entry e = from->v[i];
 
-		if (ret || strncmp(e->name, xx, 2) ||
-		    (kind == ENTRY_LEVEL && e->name[2])) {
-			root->v[nr++] = *e;
-		} else if (kind == ENTRY_NOTE && oid_parse(&on, hex)) {
-			add_note(n, &on, &e->id);
-			free(e->name);
-		} else if (kind == ENTRY_LEVEL) {
-			ret = split_level(b, &e->id, hex, 2, n, keep, err);
-			free(e->name);
-		} else {
-			root->v[nr++] = *e;
+		if (ret || strncmp(e.name, dd, 2) ||
+		    entry_kind(&e, hex, used) == ENTRY_OTHER) {
+			from->v[nr++] = e;
+			continue;
 		}
+		if (e.name[2]) {
+			put_entry(to, e.name + 2, &e.id, e.mode);
+		} else {
+			ret = repo_tree_read(b->repo, &e.id, &sub, err);
+			for (size_t j = 0; !ret && j < sub.nr; j++)
+				put_entry(to, sub.v[j].name, &sub.v[j].id,
+					  sub.v[j].mode);
+			tree_release(&sub);
+		}
+		free(e.name);
 	}
-	root->nr = nr;
+	from->nr = nr;
 	return ret;
 }
 
-static int write_bucket(struct notes_batch *b, struct tree *root, size_t lo,
-			size_t hi, struct err *err)
+/*
+ * Sorts a level into notes and all else; levels below it are taken apart, too,
+ * if deep, and otherwise counted among the else.  A level that holds other
+ * things is kept without its notes.
+ */
+static int split(struct notes_batch *b, const struct tree *t, char *hex,
+		 size_t used, bool deep, struct notes *n, struct tree *keep,
+		 size_t *nr_levels, struct err *err)
+{
+	struct oid on;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < t->nr; i++) {
+		const struct tree_entry *e = &t->v[i];
+		enum entry_kind kind = entry_kind(e, hex, used);
+		struct tree sub = { NULL, 0, 0 }, rest = { NULL, 0, 0 };
+		struct oid id = e->id;
+
+		if (kind == ENTRY_NOTE && oid_parse(&on, hex)) {
+			add_note(n, &on, &id);
+			continue;
+		}
+		*nr_levels += kind == ENTRY_LEVEL && !deep;
+		if (kind != ENTRY_LEVEL || !deep) {
+			put_entry(keep, e->name, &id, e->mode);
+			continue;
+		}
+		ret = repo_tree_read(b->repo, &id, &sub, err);
+		if (!ret)
+			ret = split(b, &sub, hex, used + strlen(e->name), true,
+				    n, &rest, nr_levels, err);
+		if (!ret && rest.nr)
+			ret = repo_tree_write(b->repo, &rest, &id, err);
+		if (!ret && rest.nr)
+			tree_put(keep, e->name, &id, e->mode);
+		tree_release(&sub);
+		tree_release(&rest);
+	}
+	return ret;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct tree_entry *const *)a)->name,
+		      (*(const struct tree_entry *const *)b)->name);
+}
+
+/* Two levels, one of which had a longer name, may come to one name. */
+static bool has_twice(const struct tree *t)
+{
+	const struct tree_entry **v = xcalloc(t->nr, sizeof(*v));
+	bool twice = false;
+
+	for (size_t i = 0; i < t->nr; i++)
+		v[i] = &t->v[i];
+	if (t->nr > 1)
+		qsort(v, t->nr, sizeof(*v), by_name);
+	for (size_t i = 1; i < t->nr; i++)
+		twice |= !strcmp(v[i - 1]->name, v[i]->name);
+	free(v);
+	return twice;
+}
+
+static int write_groups(struct notes_batch *b, struct tree *t, size_t used,
+			size_t lo, size_t hi, struct err *err);
+
+/*
+ * The changes [lo, hi), which have their first `used` digits in common, into
+ * the level t.  A level of few entries is written flat, whatever it was; one
+ * of many gets levels below, but only for the digits that are touched, so
+ * that no batch has to move all that is there.
+ */
+static int write_level(struct notes_batch *b, struct tree *t, size_t used,
+		       size_t lo, size_t hi, struct err *err)
 {
 	struct notes n = { NULL, 0, 0 };
 	struct tree keep = { NULL, 0, 0 };
-	struct oid id;
-	char xx[3];
+	char hex[OID_HEX + 1];
+	size_t nr_levels = 0;
+	bool deep;
 	int ret;
 
-	memcpy(xx, oid_text(&b->v[lo].on).s, 2);
-	xx[2] = '\0';
-	ret = take_bucket(b, root, xx, &n, &keep, err);
+	memcpy(hex, oid_text(&b->v[lo].on).s, used);
+	ret = split(b, t, hex, used, false, &n, &keep, &nr_levels, err);
+	if (nr_levels && (t->nr <= NOTES_FEW || has_twice(&keep))) {
+		notes_release(&n);
+		tree_release(&keep);
+		nr_levels = 0;
+		ret = split(b, t, hex, used, true, &n, &keep, &nr_levels, err);
+	}
 	if (!ret)
 		ret = fold_copies(b, &n, err);
-	if (!ret)
+	deep = (nr_levels || n.nr + (hi - lo) > NOTES_MANY) &&
+	       used + 2 < OID_HEX;
+	if (!ret && !deep)
 		ret = apply_changes(b, lo, hi, &n, err);
 	for (size_t i = 0; !ret && i < n.nr; i++)
-		put_note(&keep, &n.v[i]);
-	if (!ret)
-		ret = repo_tree_write(b->repo, &keep, &id, err);
-	if (!ret)
-		tree_put(root, xx, &id, 040000);
+		if (!oid_is_zero(&n.v[i].blob))
+			put_entry(&keep, oid_text(&n.v[i].on).s + used,
+				  &n.v[i].blob, 0100644);
+	if (!ret && deep)
+		ret = write_groups(b, &keep, used, lo, hi, err);
+	tree_release(t);
+	*t = keep;
 	notes_release(&n);
-	tree_release(&keep);
+	return ret;
+}
+
+/* Each group of changes with equal next digits into a level of its own. */
+static int write_groups(struct notes_batch *b, struct tree *t, size_t used,
+			size_t lo, size_t hi, struct err *err)
+{
+	size_t i, next, at = used / 2;
+	int ret = 0;
+
+	for (i = lo; !ret && i < hi; i = next) {
+		struct tree sub = { NULL, 0, 0 };
+		struct oid id;
+		char dd[3] = "";
+
+		for (next = i + 1; next < hi &&
+		     b->v[next].on.id[at] == b->v[i].on.id[at]; next++)
+			;
+		memcpy(dd, oid_text(&b->v[i].on).s + used, 2);
+		ret = take_below(b, t, used, dd, &sub, err);
+		if (!ret)
+			ret = write_level(b, &sub, used + 2, i, next, err);
+		if (!ret)
+			ret = repo_tree_write(b->repo, &sub, &id, err);
+		if (!ret && sub.nr)	/* else all of it went */
+			put_entry(t, dd, &id, 040000);
+		tree_release(&sub);
+	}
 	return ret;
 }
 
@@ -473,49 +573,50 @@ static int by_change(const void *a, const void *b)
 	return c ? c : x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int write_tree(struct notes_batch *b, struct oid *out, struct err *err)
+static int write_tree(struct notes_batch *b, struct oid *out, bool *empty,
+		      struct err *err)
 {
 	struct tree root = { NULL, 0, 0 };
-	size_t i, next;
 	int ret = 0;
 
 	if (b->had_tip)
 		ret = repo_tree_read(b->repo, &b->tree, &root, err);
 	if (b->nr > 1)
 		qsort(b->v, b->nr, sizeof(*b->v), by_change);
-	for (i = 0; !ret && i < b->nr; i = next) {
-		for (next = i + 1; next < b->nr &&
-		     b->v[next].on.id[0] == b->v[i].on.id[0]; next++)
-			;
-		ret = write_bucket(b, &root, i, next, err);
-	}
+	if (!ret)
+		ret = write_groups(b, &root, 0, 0, b->nr, err);
 	if (!ret)
 		ret = repo_tree_write(b->repo, &root, out, err);
+	*empty = !root.nr;
 	tree_release(&root);
 	return ret;
 }
 
 int notes_write(struct notes_batch *b, struct err *err)
 {
+	bool empty;
 	struct oid tree;
-	int ret = write_tree(b, &tree, err);
+	int ret = write_tree(b, &tree, &empty, err);
 
 	if (ret < 0)
 		return err_wrap(err, "cannot write the notes of '%s'", b->ref);
-	b->commit = b->tip;
-	if (!b->nr || (b->had_tip && oid_eq(&tree, &b->tree)))
+	memset(&b->commit, 0, sizeof(b->commit));
+	if (!b->nr || (b->had_tip ? oid_eq(&tree, &b->tree) : empty))
 		return 0;
 	return repo_commit_write(b->repo, &tree, &b->tip, b->had_tip ? 1 : 0,
+				 b->removes ?
+				 "Notes removed by 'git maxkernel'\n" :
 				 "Notes added by 'git maxkernel'\n",
 				 &b->commit, err);
 }
 
 int notes_move(struct notes_batch *b, struct err *err)
 {
-	if (!b->nr || (b->had_tip && oid_eq(&b->commit, &b->tip)))
+	if (oid_is_zero(&b->commit))
 		return 0;
 	return repo_ref_cas(b->repo, b->ref, b->had_tip ? &b->tip : NULL,
-			    &b->commit, "notes: Notes added by "
+			    &b->commit, b->removes ? "notes: Notes removed by "
+			    "'git maxkernel'" : "notes: Notes added by "
 			    "'git maxkernel'", err);
 }
 

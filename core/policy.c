@@ -1,5 +1,6 @@
 #include "core/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -37,17 +38,30 @@ double policy_score(const struct graph *g, uint32_t node)
 	return node == 0 ? 0 : g->node[node].score;
 }
 
+struct ranked {
+	double score;
+	uint32_t node, place;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
 void policy_rank(const struct graph *g, uint32_t *node, size_t nr)
 {
-	/* Insertion sort: stable, and the lists are short or nearly sorted. */
-	for (size_t i = 1; i < nr; i++) {
-		uint32_t n = node[i];
-		size_t j = i;
+	struct ranked *v = xcalloc(nr, sizeof(*v));
 
-		while (j && policy_score(g, node[j - 1]) < policy_score(g, n)) {
-			node[j] = node[j - 1];
-			j--;
-		}
-		node[j] = n;
-	}
+	for (size_t i = 0; i < nr; i++)
+		v[i] = (struct ranked){ policy_score(g, node[i]), node[i],
+					(uint32_t)i };
+	if (nr > 1)
+		qsort(v, nr, sizeof(*v), by_rank);
+	for (size_t i = 0; i < nr; i++)
+		node[i] = v[i].node;
+	free(v);
 }

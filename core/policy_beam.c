@@ -43,7 +43,9 @@ static size_t beam_at(const struct policy_view *v, uint32_t **out)
 
 	beam[0] = 0;
 	for (uint32_t round = 0; round < v->round; round++) {
-		while (next < g->nr && !in_round(v->spec, &g->node[next], round))
+		/* A round may have no nodes (any more). */
+		while (next < g->nr && g->node[next].step <=
+		       round * (uint32_t)v->spec->round)
 			next++;
 		for (; next < g->nr && in_round(v->spec, &g->node[next], round);
 		     next++)

@@ -67,6 +67,10 @@ void record_init(struct record *r)
 
 void record_release(struct record *r)
 {
+	if (r->borrowed) {	/* nor has such a one shapes or samples */
+		record_init(r);
+		return;
+	}
 	for (size_t i = 0; i < r->nr_shapes; i++)
 		free(r->shape[i].shape);
 	free(r->shape);
@@ -86,6 +90,7 @@ void record_release(struct record *r)
 void record_copy(struct record *to, const struct record *from)
 {
 	*to = *from;
+	to->borrowed = false;
 	to->shape = NULL;
 	if (from->nr_shapes)
 		to->shape = xcalloc(from->nr_shapes, sizeof(*to->shape));

@@ -10,6 +10,9 @@
 #include "core/mem.h"
 #include "core/repo_parts.h"
 
+#define WINDOW (8u << 20)	/* of a pack, mapped at a time */
+#define WINDOWS (48u << 20)	/* of all packs */
+
 /* ---- errors ---- */
 
 static const char *git_why(void)
@@ -34,10 +37,38 @@ int repo_err(struct err *err, int rc, const char *fmt, ...)
 
 /* ---- opening ---- */
 
+/* Without any safe.directory set, libgit2 1.5 says of another user's
+ * repository that there is none. */
+static bool is_foreign(const char *path, struct buf *where)
+{
+	git_buf found = { NULL, 0, 0 };
+	const char *dir = getenv("GIT_DIR");
+	struct stat st;
+	bool foreign = false;
+
+	if (git_repository_discover(&found, dir ? dir : path, 1, NULL) == 0) {
+		foreign = stat(found.ptr, &st) == 0 &&
+			st.st_uid != geteuid();
+		buf_addstr(where, found.ptr);
+	}
+	git_buf_dispose(&found);
+	return foreign;
+}
+
 static int open_error(struct err *err, int rc, const char *path)
 {
+	struct buf owned = BUF_INIT;
 	const char *why = git_why();
+	int ret = 0;
 
+	if (rc == GIT_ENOTFOUND && is_foreign(path, &owned))
+		ret = err_set(err, ERR_GIT, "the repository in '%s' is owned "
+			      "by somebody else; to trust it, run 'git config "
+			      "--global --add safe.directory <path>'",
+			      owned.ptr);
+	buf_release(&owned);
+	if (ret)
+		return ret;
 	if (rc == GIT_ENOTFOUND && !getenv("GIT_DIR"))
 		return err_set(err, ERR_NOTFOUND,
 			       "not a git repository (or any of the parent "
@@ -117,6 +148,34 @@ static int open_parts(struct repo *r, struct err *err)
 	return 0;
 }
 
+/*
+ * core.sharedRepository, which libgit2 heeds in `init` alone: what we write
+ * has to be open to the others as well.  Only ever opens, as git does.
+ */
+static void share_mode(struct repo *r)
+{
+	struct buf value = BUF_INIT;
+	mode_t open_to = 0, mask = umask(077);
+	unsigned long mode;
+	char *end;
+
+	if (repo_config_str(r, "core.sharedRepository", &value)) {
+		mode = strtoul(value.ptr, &end, 8);
+		if (!strcmp(value.ptr, "group") || !strcmp(value.ptr, "true") ||
+		    !strcmp(value.ptr, "1"))
+			open_to = 0070;
+		else if (!strcmp(value.ptr, "all") ||
+			 !strcmp(value.ptr, "world") ||
+			 !strcmp(value.ptr, "everybody") ||
+			 !strcmp(value.ptr, "2"))
+			open_to = 0075;
+		else if (*value.ptr == '0' && !*end && mode > 7)
+			open_to = (mode | (mode & 0444) >> 2) & 0077;
+	}
+	umask(mask & ~open_to);
+	buf_release(&value);
+}
+
 int repo_open(struct repo **out, const char *path, struct err *err)
 {
 	const char *extensions[] = { "worktreeconfig" };
@@ -126,6 +185,10 @@ int repo_open(struct repo **out, const char *path, struct err *err)
 	r->lock_fd = r->sync_fd = -1;
 	git_libgit2_init();
 	git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, (size_t)1);
+	/* nothing is read twice in a long walk, nor far from the last */
+	git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, (ssize_t)(4 << 20));
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)WINDOW);
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)WINDOWS);
 	if (open_raw(&r->g, path, err) < 0)
 		goto fail;
 	if (git_repository_is_shallow(r->g)) {
@@ -138,6 +201,7 @@ int repo_open(struct repo **out, const char *path, struct err *err)
 		goto fail;
 	r->workdir = find_workdir(r->g);
 	r->gitdir = xstrdup(git_repository_commondir(r->g));
+	share_mode(r);
 	*out = r;
 	return 0;
 fail:
@@ -163,6 +227,7 @@ void repo_close(struct repo *r)
 		close(r->lock_fd);
 	if (r->sync_fd >= 0)
 		close(r->sync_fd);
+	recent_release(r);
 	git_config_free(r->config);
 	git_odb_free(r->odb);
 	git_repository_free(r->g);

@@ -100,6 +100,16 @@ int repo_blob_write(struct repo *r, const void *data, size_t len,
 /* ERR_LIMIT past max bytes. */
 int repo_blob_read(struct repo *r, const struct oid *id, struct buf *out,
 		   size_t max, struct err *err);
+/* It is there, a blob and of at most max bytes; not read. */
+int repo_blob_check(struct repo *r, const struct oid *id, size_t max,
+		    struct err *err);
+
+/*
+ * Where objects lie, by which many are best read in order: then each pack is
+ * gone through once.  UINT64_MAX: in no pack of this repository.
+ */
+void repo_places(struct repo *r, const struct oid *id, size_t nr,
+		 uint64_t *place);
 
 /* Tree of a commit; blob or tree at a path in a tree (ERR_NOTFOUND). */
 int repo_commit_tree(struct repo *r, const struct oid *commit,
@@ -137,11 +147,18 @@ int repo_ref_read(struct repo *r, const char *name, struct oid *out,
 		  struct err *err);
 /*
  * Compare and swap: moves name from old (NULL or zero: must not exist) to
- * new.  ERR_RACE if it is not at old.  A lock file older than 60 s is taken
- * for dead and moved away, with a message on stderr.
+ * new.  ERR_RACE if it is not at old.  A lock file older than 60 s, or than
+ * the machine's last start, is taken for dead and moved away, with a message
+ * on stderr.  Takes repo_lock() where the caller has not.
  */
 int repo_ref_cas(struct repo *r, const char *name, const struct oid *old,
 		 const struct oid *new, const char *reflog, struct err *err);
+/*
+ * Moves away, with a message, the locks below a folder of refs
+ * ("refs/remotes") that processes left which died more than 60 s ago; gives
+ * how many.  Our own refs need no call: repo_ref_cas() sees to them.
+ */
+size_t repo_ref_clear_locks(struct repo *r, const char *folder);
 /* Calls fn for refs whose name begins with prefix, in order of name; fn
  * returning non-zero ends the walk with that value. */
 int repo_ref_each(struct repo *r, const char *prefix,
@@ -150,7 +167,12 @@ int repo_ref_each(struct repo *r, const char *prefix,
 		  struct err *err);
 /* Is the branch (full name) checked out in some work tree? */
 bool repo_branch_in_use(struct repo *r, const char *name);
-/* Objects written so far are on disk when this returns (syncfs). */
+/*
+ * Objects written so far are there and on disk when this returns (syncfs),
+ * and no `git gc` runs, which could take them away before a ref leads to
+ * them: call it last before repo_ref_cas().  What a gc or prune took is
+ * written again.  Waiting for a gc is told on stderr.
+ */
 int repo_sync(struct repo *r, struct err *err);
 /* flock on <gitdir>/maxkernel/lock around a batch; nests. */
 int repo_lock(struct repo *r, struct err *err);
@@ -162,5 +184,30 @@ int repo_is_ancestor(struct repo *r, const struct oid *a,
 /* Paths that differ between two trees ("M\tpath"), at most max. */
 int repo_tree_diff(struct repo *r, const struct oid *a, const struct oid *b,
 		   struct strv *paths, size_t max, struct err *err);
+
+/* ---- merging (repo_merge.c) ---- */
+
+/* The best common ancestor, as git merge-base; ERR_NOTFOUND: none. */
+int repo_merge_base(struct repo *r, const struct oid *a, const struct oid *b,
+		    struct oid *base, struct err *err);
+struct tree_conflict {
+	char *path;
+	char *text;		/* with diff3 markers; NULL: binary, or deleted
+				 * on one side */
+};
+struct merge_labels {		/* behind the markers */
+	const char *base, *ours, *theirs;
+};
+/*
+ * Three-way merge of trees, as git does it.  0 and the merged tree, in which
+ * a path with a conflict is as in ours (in theirs where ours has none), and
+ * the conflicts, which are the caller's (tree_conflicts_free()).
+ */
+int repo_merge_trees(struct repo *r, const struct oid *base,
+		     const struct oid *ours, const struct oid *theirs,
+		     const struct merge_labels *labels, struct oid *out,
+		     struct tree_conflict **conflicts, size_t *nr,
+		     struct err *err);
+void tree_conflicts_free(struct tree_conflict *v, size_t nr);
 
 #endif

@@ -18,8 +18,14 @@ static int check_object(struct repo *r, const struct oid *id, int type,
 {
 	git_object_t have;
 	size_t len;
+	struct err ignored;
+	bool lost;
 	int rc = git_odb_read_header(&len, &have, r->odb, as_git(id));
 
+	r->all_recent = rc == GIT_ENOTFOUND ? 0 : r->all_recent;
+	if (rc == GIT_ENOTFOUND && recent_check(r, &lost, &ignored) == 0 &&
+	    lost)
+		rc = git_odb_read_header(&len, &have, r->odb, as_git(id));
 	if (rc < 0)
 		return repo_err(err, rc, "cannot read object %s",
 			       oid_text(id).s);
@@ -67,48 +73,12 @@ void commit_release(struct commit *c)
 	memset(c, 0, sizeof(*c));
 }
 
-bool commit_trailer(const char *message, const char *key, struct buf *out)
-{
-	const char *end = message + strlen(message), *start, *line, *next;
-	size_t key_len = strlen(key);
-	bool found = false;
-
-	while (end > message && (end[-1] == '\n' || end[-1] == ' '))
-		end--;
-	for (start = end; start > message; start--)
-		if (start - message >= 2 && start[-1] == '\n' &&
-		    start[-2] == '\n')
-			break;
-	if (start == message)	/* the subject is no trailer */
-		return false;
-	for (line = start; line < end; line = next) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-
-		stop = stop ? stop : end;
-		next = stop < end ? stop + 1 : end;
-		if ((size_t)(stop - line) <= key_len || line[key_len] != ':' ||
-		    strncasecmp(line, key, key_len))
-			continue;
-		line += key_len + 1;
-		while (line < stop && (*line == ' ' || *line == '\t'))
-			line++;
-		buf_reset(out);
-		buf_add(out, line, (size_t)(stop - line));
-		found = true;	/* the last one counts */
-	}
-	return found;
-}
-
 static int write_object(struct repo *r, const void *data, size_t len,
 			git_object_t type, struct oid *out, struct err *err)
 {
-	git_oid id;
-	int rc = git_odb_write(&id, r->odb, data, len, type);
-
-	if (rc < 0)
-		return repo_err(err, rc, "cannot write a %s into '%sobjects'",
-			       git_object_type2string(type), r->gitdir);
-	from_git(out, &id);
+	if (object_put(r, data, len, type, out, err) < 0)
+		return err->code;
+	recent_add(r, out, type, data, len);
 	return 0;
 }
 
@@ -320,6 +290,12 @@ int repo_blob_read(struct repo *r, const struct oid *id, struct buf *out,
 	buf_add(out, git_odb_object_data(o), git_odb_object_size(o));
 	git_odb_object_free(o);
 	return 0;
+}
+
+int repo_blob_check(struct repo *r, const struct oid *id, size_t max,
+		    struct err *err)
+{
+	return check_object(r, id, GIT_OBJECT_BLOB, max, err);
 }
 
 int repo_commit_tree(struct repo *r, const struct oid *commit,

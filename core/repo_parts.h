@@ -16,6 +16,13 @@ struct repo {
 	bool ident_set;
 	int lock_fd, lock_depth;
 	int sync_fd;
+	int64_t gc_since;	/* when a wait for a gc began; 0: no wait */
+	bool gc_told, gc_given_up;
+	struct recent *recent;	/* written objects, oldest first */
+	size_t nr_recent, cap_recent, recent_bytes;
+	size_t fresh_recent;	/* from here on: since a ref was moved */
+	bool moved_recent;
+	int64_t all_recent;	/* when all were looked for */
 };
 
 /* "<text>: <libgit2's reason>"; ERR_NOTFOUND where there is no such thing. */
@@ -35,6 +42,24 @@ static inline void from_git(struct oid *to, const git_oid *from)
 /* "Name" and "mail" for the author line. */
 int repo_author(struct repo *r, struct buf *name, struct buf *mail,
 		struct err *err);
+
+/* ---- objects that no ref may lead to yet (repo_recent.c) ---- */
+
+int object_put(struct repo *r, const void *data, size_t len,
+	       git_object_t type, struct oid *out, struct err *err);
+void recent_add(struct repo *r, const struct oid *id, git_object_t type,
+		const void *data, size_t len);
+/* Writes those again that are gone; *lost: some were. */
+int recent_check(struct repo *r, bool *lost, struct err *err);
+/* A ref was moved: they may be forgotten after a while. */
+void recent_settled(struct repo *r);
+void recent_release(struct repo *r);
+/* Does a `git gc` run in the repository? */
+bool repo_gc_runs(struct repo *r);
+/* Waits until none does, so long at most; true if there was one.  After 10
+ * minutes, all waits together, it is told and waited for no more. */
+bool repo_gc_wait(struct repo *r, long max_ms);
+
 /* The entry whose name is these len bytes, or NULL. */
 struct tree_entry *tree_find(struct tree *t, const char *name, size_t len);
 

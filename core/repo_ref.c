@@ -1,4 +1,5 @@
 /* Refs moved by compare and swap, durability, the lock around a batch. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,11 @@
 
 #define LOCK_STALE_S 60
 #define LOCK_WAIT_MS 10000
+#define ODD_WAIT_MS 1000
 #define FLOCK_WAIT_MS 60000
+#define GC_WAIT_MS 600000
+#define GC_LOOK_MS 5
+#define MAX_GCS 20		/* one after the other, waited for */
 
 /* ---- refs ---- */
 
@@ -47,6 +52,15 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* Whoever made it went down with the machine. */
+static bool before_boot(const struct stat *st)
+{
+	struct timespec up;
+
+	return clock_gettime(CLOCK_BOOTTIME, &up) == 0 &&
+	       st->st_mtim.tv_sec < time(NULL) - up.tv_sec - 1;
+}
+
 /*
  * Moves the lock of a process that died away from a ref.  The second look
  * and the check after the rename keep it from taking a live one.
@@ -60,9 +74,10 @@ static bool clear_lock(struct repo *r, const char *name, int min_age_s)
 	bool done = false;
 
 	if (stat(lock, &one) < 0 || !S_ISREG(one.st_mode) ||
-	    time(NULL) - one.st_mtim.tv_sec < min_age_s)
+	    (time(NULL) - one.st_mtim.tv_sec < min_age_s &&
+	     !before_boot(&one)))
 		goto out;
-	sleep_ms(100);
+	sleep_ms(min_age_s ? 10 : 100);
 	if (stat(lock, &two) < 0 || !same_file(&one, &two) ||
 	    rename(lock, grave) < 0)
 		goto out;
@@ -80,6 +95,39 @@ out:
 	free(lock);
 	free(grave);
 	return done;
+}
+
+static size_t clear_below(struct repo *r, const char *name, int depth)
+{
+	char *path = xasprintf("%s%s", r->gitdir, name);
+	DIR *d = depth < REPO_MAX_DEPTH ? opendir(path) : NULL;
+	struct dirent *e;
+	size_t nr = 0;
+
+	for (e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+		size_t len = strlen(e->d_name);
+		char *below;
+
+		if (*e->d_name == '.')
+			continue;
+		below = xasprintf("%s/%s", name, e->d_name);
+		if (len > 5 && !strcmp(e->d_name + len - 5, ".lock")) {
+			below[strlen(below) - 5] = '\0';
+			nr += clear_lock(r, below, LOCK_STALE_S);
+		} else if (e->d_type == DT_DIR) {
+			nr += clear_below(r, below, depth + 1);
+		}
+		free(below);
+	}
+	if (d)
+		closedir(d);
+	free(path);
+	return nr;
+}
+
+size_t repo_ref_clear_locks(struct repo *r, const char *folder)
+{
+	return clear_below(r, folder, 0);
 }
 
 /* The lock file says which ref its holder is moving: what stands there when
@@ -113,6 +161,62 @@ static void intent_recover(struct repo *r)
 	intent_clear(r);
 }
 
+/* ---- durability ---- */
+
+static int sync_objects(struct repo *r, struct err *err)
+{
+	if (r->sync_fd < 0) {
+		char *dir = xasprintf("%sobjects", r->gitdir);
+
+		r->sync_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (r->sync_fd < 0)
+			err_sys(err, "cannot open '%s'", dir);
+		free(dir);
+		if (r->sync_fd < 0)
+			return err->code;
+	}
+	if (syncfs(r->sync_fd) < 0)
+		return err_sys(err, "cannot write '%sobjects' to disk",
+			       r->gitdir);
+	return 0;
+}
+
+/* A ref was moved.  A gc that runs may not have seen it: what it takes away
+ * is put back at once. */
+static int settle(struct repo *r, struct err *err)
+{
+	bool lost, again;
+
+	do {
+		again = repo_gc_wait(r, GC_LOOK_MS);
+		if (recent_check(r, &lost, err) < 0 ||
+		    (lost && sync_objects(r, err) < 0))
+			return err->code;
+	} while (again);
+	recent_settled(r);
+	return 0;
+}
+
+int repo_sync(struct repo *r, struct err *err)
+{
+	for (int gc = 0; gc < MAX_GCS; gc++) {
+		bool lost, waited;
+
+		if (recent_check(r, &lost, err) < 0 ||
+		    sync_objects(r, err) < 0)
+			return err->code;
+		/* one may have come and gone while we wrote to the disk */
+		waited = repo_gc_wait(r, GC_WAIT_MS);
+		if (recent_check(r, &lost, err) < 0)
+			return err->code;
+		if (!waited && !lost)
+			break;
+	}
+	return 0;
+}
+
+/* ---- compare and swap ---- */
+
 static int cas_once(struct repo *r, const char *name, const struct oid *old,
 		    const struct oid *new, const char *reflog)
 {
@@ -126,51 +230,75 @@ static int cas_once(struct repo *r, const char *name, const struct oid *old,
 	return rc;
 }
 
-/* Is the ref elsewhere than where the caller believed it? */
-static bool has_moved(struct repo *r, const char *name, const struct oid *old)
+enum where { AT_OLD, AT_NEW, ELSEWHERE };
+
+/* An absent ref is at old when that is NULL. */
+static enum where ref_where(struct repo *r, const char *name,
+			    const struct oid *old, const struct oid *new)
 {
 	struct err ignored;
 	struct oid now;
 	int rc = repo_ref_read(r, name, &now, &ignored);
 
 	if (rc == ERR_NOTFOUND)
-		return old != NULL;
-	return rc == 0 && (!old || !oid_eq(&now, old));
+		return old ? ELSEWHERE : AT_OLD;
+	if (rc < 0)
+		return AT_OLD;
+	if (oid_eq(&now, new))
+		return AT_NEW;
+	return old && oid_eq(&now, old) ? AT_OLD : ELSEWHERE;
 }
 
+/*
+ * Tries while something else holds the lock.  Where the ref is at old, other
+ * failures are tried again, too, if not as long: they come of a pack-refs, a
+ * gc or a prune that goes on beside us.
+ */
 static int cas(struct repo *r, const char *name, const struct oid *old,
 	       const struct oid *new, const char *reflog, struct err *err)
 {
 	long waited = 0, pause = 1;
-	int rc;
+	enum where at = AT_OLD;
+	bool ignored;
+	int rc, ret;
 
 	for (;;) {
 		rc = cas_once(r, name, old, new, reflog);
-		if (rc != GIT_ELOCKED || waited >= LOCK_WAIT_MS)
+		if (!rc)
+			return 0;
+		ret = repo_err(err, rc, "cannot move '%s'", name);
+		if (rc != GIT_ELOCKED) {
+			at = ref_where(r, name, old, new);
+			if (at != AT_OLD || waited >= ODD_WAIT_MS ||
+			    recent_check(r, &ignored, err) < 0)
+				break;
+		} else if (waited >= LOCK_WAIT_MS) {
 			break;
-		if (waited >= 200 && clear_lock(r, name, LOCK_STALE_S))
+		} else if (waited >= 200 && clear_lock(r, name,
+						       LOCK_STALE_S)) {
 			continue;
+		}
 		sleep_ms(pause);
 		waited += pause;
 		pause = pause < 100 ? pause * 2 : 100;
 	}
-	if (!rc)
+	if (at == AT_NEW)	/* moved before it failed */
 		return 0;
 	if (rc == GIT_ELOCKED)
 		return err_set(err, ERR_GIT, "'%s' is locked by '%s%s.lock'; "
 			       "remove that file if no git process is using "
 			       "the repository", name, r->gitdir, name);
-	if (has_moved(r, name, old))
-		return err_set(err, ERR_RACE, "'%s' was moved by another "
-			       "process", name);
-	return repo_err(err, rc, "cannot move '%s'", name);
+	return at == ELSEWHERE ? err_set(err, ERR_RACE, "'%s' was moved by "
+					 "another process", name) : ret;
 }
 
 int repo_ref_cas(struct repo *r, const char *name, const struct oid *old,
 		 const struct oid *new, const char *reflog, struct err *err)
 {
-	int ret;
+	int ret = repo_lock(r, err);
 
+	if (ret)
+		return ret;
 	if (old && oid_is_zero(old))
 		old = NULL;
 	intent_write(r, name);
@@ -178,6 +306,9 @@ int repo_ref_cas(struct repo *r, const char *name, const struct oid *old,
 	intent_clear(r);
 	if (ret == ERR_NOTFOUND)
 		err->code = ret = ERR_GIT;
+	if (!ret)
+		ret = settle(r, err);
+	repo_unlock(r);
 	return ret;
 }
 
@@ -240,25 +371,7 @@ bool repo_branch_in_use(struct repo *r, const char *name)
 	return used;
 }
 
-/* ---- durability and the lock ---- */
-
-int repo_sync(struct repo *r, struct err *err)
-{
-	if (r->sync_fd < 0) {
-		char *dir = xasprintf("%sobjects", r->gitdir);
-
-		r->sync_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (r->sync_fd < 0)
-			err_sys(err, "cannot open '%s'", dir);
-		free(dir);
-		if (r->sync_fd < 0)
-			return err->code;
-	}
-	if (syncfs(r->sync_fd) < 0)
-		return err_sys(err, "cannot write '%sobjects' to disk",
-			       r->gitdir);
-	return 0;
-}
+/* ---- the lock ---- */
 
 static int lock_open(struct repo *r, struct err *err)
 {
@@ -292,7 +405,9 @@ int repo_lock(struct repo *r, struct err *err)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_sys(err, "cannot lock '%smaxkernel/lock'",
 				       r->gitdir);
-		if (waited >= FLOCK_WAIT_MS)
+		if (waited >= FLOCK_WAIT_MS && repo_gc_runs(r))
+			waited = 0;	/* its holder waits for that */
+		else if (waited >= FLOCK_WAIT_MS)
 			return err_set(err, ERR_LIMIT, "another git maxkernel "
 				       "has held '%smaxkernel/lock' for %d s",
 				       r->gitdir, FLOCK_WAIT_MS / 1000);

@@ -43,7 +43,15 @@ struct search {
 	char *section_hash;	/* 12 hex digits of spec.section's SHA-1, as
 				 * git hash-object gives it */
 	struct judged *judged;	/* private to the store */
+	struct ledger *ledger;	/* private to the store */
+	unsigned batches;	/* written by this process; private */
 	int claim_fd;		/* store_claim(); -1 */
+	/*
+	 * Set while several workers make one search: store_load() and
+	 * store_record() then choose among the records of all workers alike,
+	 * so that all see one graph.
+	 */
+	bool together;
 };
 
 /* Worker id of this clone, "<host8>-<4 hex>", made on first use and kept in
@@ -57,9 +65,14 @@ int store_create(struct repo *r, struct spec *spec, struct search **out,
 int store_open(struct repo *r, const char *slug, struct search **out,
 	       struct err *err);
 void store_close(struct search *s);
-/* Takes the search for this process until store_close(); ERR_RACE when
- * another process of this machine works on it. */
+/* Takes the search for this process until store_close(), unless it has it;
+ * ERR_RACE when another process of this machine works on it. */
 int store_claim(struct search *s, struct err *err);
+/*
+ * As store_claim(), but of one slot of several: where the first is taken,
+ * s->worker becomes "<worker>-<slot>", so that each ref has a single writer.
+ */
+int store_claim_slot(struct search *s, struct err *err);
 /* All searches, newest first; damaged ones are skipped and named in warn. */
 struct spec_list {
 	struct spec *v;

@@ -1,24 +1,17 @@
 /* Metrics lines of a search, from all workers' notes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/store_parts.h"
-
-struct reader {
-	struct repo *repo;
-	const char *worker;	/* ours */
-	const struct oid *on;	/* NULL: all */
-	struct lines *out;
-	struct strv *warn;
-	bool newer;
-	struct err *err;
-};
+#include "core/worker.h"
 
 static void line_release(struct line *l)
 {
 	metric_release(&l->m);
 	free(l->text);
+	free(l->ref_worker);
 }
 
 void lines_release(struct lines *l)
@@ -29,9 +22,16 @@ void lines_release(struct lines *l)
 	memset(l, 0, sizeof(*l));
 }
 
+bool lines_own_ref(const struct strv *ids, const char *worker, const char *w)
+{
+	return worker_is(ids->v[0], w) ||
+	       (!strcmp(w, worker) && !worker_is_any(ids, w));
+}
+
 /* False: the line is corrupt, *why says how. */
-static bool add_line(struct reader *rd, const struct oid *on, bool our_ref,
-		     const char *text, size_t len, struct err *why)
+static bool add_line(struct line_reader *rd, const struct oid *on,
+		     const char *ref_worker, bool our_ref, const char *text,
+		     size_t len, struct err *why)
 {
 	struct line l;
 	int ret = metric_parse(&l.m, text, len, why);
@@ -42,24 +42,29 @@ static bool add_line(struct reader *rd, const struct oid *on, bool our_ref,
 		return ret >= 0;
 	l.text = xstrndup(text, len);
 	l.on = *on;
-	l.ours = our_ref && !strcmp(l.m.worker, rd->worker);
+	l.ref_worker = xstrdup(ref_worker);
+	l.ours = our_ref && (!strcmp(l.m.worker, rd->worker) ||
+			     worker_is_any(rd->ids, l.m.worker));
 	GROW(rd->out->v, rd->out->nr, rd->out->cap);
 	rd->out->v[rd->out->nr++] = l;
 	return true;
 }
 
-static void add_note_lines(struct reader *rd, const char *ref,
-			   const struct note *n, bool our_ref)
+void lines_add_note(struct line_reader *rd, const char *ref,
+		    const struct oid *on, const struct oid *blob)
 {
+	const char *w = strrchr(ref, '/') + 1;
+	bool our_ref = lines_own_ref(rd->ids, rd->worker, w);
 	struct buf text = BUF_INIT;
 	struct err why, first;
 	size_t bad = 0, len;
 	const char *p, *end;
 
-	if (repo_blob_read(rd->repo, &n->blob, &text, NOTES_MAX_TEXT,
+	if (repo_blob_read(rd->repo, blob, &text, NOTES_MAX_TEXT,
 			   &why) < 0) {
 		store_warn(rd->warn, "the note on %s in '%s' is left out: %s",
-			   oid_short(&n->on).s, ref, why.msg);
+			   oid_short(on).s, ref, why.msg);
+		rd->unread = true;
 		buf_release(&text);
 		return;
 	}
@@ -68,22 +73,21 @@ static void add_note_lines(struct reader *rd, const char *ref,
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 
 		len = nl ? (size_t)(nl - p) : (size_t)(end - p);
-		if (len && !add_line(rd, &n->on, our_ref, p, len, &why) &&
+		if (len && !add_line(rd, on, w, our_ref, p, len, &why) &&
 		    !bad++)
 			first = why;
 	}
 	if (bad)
 		store_warn(rd->warn, "the note on %s in '%s': %zu line%s left "
-			   "out: %s", oid_short(&n->on).s, ref, bad,
+			   "out: %s", oid_short(on).s, ref, bad,
 			   bad == 1 ? " is" : "s are", first.msg);
 	buf_release(&text);
 }
 
 static int read_ref(void *ctx, const char *name, const struct oid *id)
 {
-	struct reader *rd = ctx;
+	struct line_reader *rd = ctx;
 	struct notes notes;
-	const char *w = strrchr(name, '/') + 1;
 	struct err why;
 	int ret;
 
@@ -95,22 +99,34 @@ static int read_ref(void *ctx, const char *name, const struct oid *id)
 		return 0;
 	}
 	for (size_t i = 0; i < notes.nr; i++)
-		add_note_lines(rd, name, &notes.v[i], !strcmp(w, rd->worker));
+		lines_add_note(rd, name, &notes.v[i].on, &notes.v[i].blob);
 	notes_release(&notes);
 	return 0;
+}
+
+void lines_tell_newer(struct line_reader *rd, const char *slug)
+{
+	if (rd->newer)
+		store_warn(rd->warn, "search '%s' has lines of a newer git "
+			   "maxkernel; they are kept and left out", slug);
 }
 
 int lines_read(struct repo *r, const char *slug, const char *worker,
 	       const struct oid *on, struct lines *out, struct strv *warn,
 	       struct err *err)
 {
-	struct reader rd = { r, worker, on, out, warn, false, err };
+	struct strv ids = STRV_INIT;
+	struct line_reader rd = {
+		.repo = r, .worker = worker, .ids = &ids, .on = on,
+		.out = out, .warn = warn,
+	};
 	char *prefix = store_notes_ref(slug, "metrics", NULL);
-	int ret = repo_ref_each(r, prefix, read_ref, &rd, err);
+	int ret = worker_ids(r, &ids, err);
 
-	if (rd.newer)
-		store_warn(warn, "search '%s' has lines of a newer git "
-			   "maxkernel; they are kept and left out", slug);
+	if (!ret)
+		ret = repo_ref_each(r, prefix, read_ref, &rd, err);
+	strv_release(&ids);
+	lines_tell_newer(&rd, slug);
 	free(prefix);
 	return ret;
 }
@@ -136,7 +152,20 @@ static bool same_line(const struct line *a, const struct line *b)
 	return oid_eq(&a->on, &b->on) && !strcmp(a->text, b->text);
 }
 
-/* A line is taken back by its own worker, or by us. */
+/*
+ * A name is easily written: a line is taken back by us, and unless it is ours
+ * by who wrote it, that is in his own notes, or in those that it stands in
+ * too (what was carried there from another search).
+ */
+static bool takes_back(const struct line *v, const struct line *line)
+{
+	if (v->ours || line->ours)
+		return v->ours;
+	return !strcmp(v->m.worker, line->m.worker) &&
+	       (!strcmp(v->ref_worker, v->m.worker) ||
+		!strcmp(v->ref_worker, line->ref_worker));
+}
+
 static bool is_void(const struct lines *l, size_t lo, size_t hi,
 		    const struct line *line)
 {
@@ -149,7 +178,7 @@ static bool is_void(const struct lines *l, size_t lo, size_t hi,
 		const struct line *v = &l->v[i];
 
 		if (v->m.event == METRIC_VOID && !strcmp(v->m.of, id) &&
-		    (v->ours || !strcmp(v->m.worker, line->m.worker)))
+		    takes_back(v, line))
 			return true;
 	}
 	return false;
@@ -199,28 +228,49 @@ bool line_counts(const struct line *l, const char *section_hash,
 	       !strcmp(l->m.rec.device, device);
 }
 
+/* whose: 1 ours, 0 those of others, -1 all */
+static size_t choose(const struct lines *l, size_t lo, size_t hi,
+		     const char *section_hash, const char *device,
+		     const struct oid *state, int whose)
+{
+	size_t best = hi;
+
+	for (size_t i = lo; i < hi; i++) {
+		const struct line *x = &l->v[i];
+
+		if ((whose >= 0 && x->ours != whose) ||
+		    !line_counts(x, section_hash, device) ||
+		    (state && !oid_eq(state, &x->m.state)))
+			continue;
+		if (best == hi ||
+		    record_replaces(&x->m.rec, &l->v[best].m.rec))
+			best = i;
+	}
+	return best;
+}
+
 size_t lines_choose(const struct lines *l, size_t lo, size_t hi,
 		    const char *section_hash, const char *device,
 		    const struct oid *state)
 {
-	for (int ours = 1; ours >= 0; ours--) {
-		size_t best = hi;
+	size_t ours = choose(l, lo, hi, section_hash, device, state, 1), claim;
+	const struct record *rec = ours < hi ? &l->v[ours].m.rec : NULL;
 
-		for (size_t i = lo; i < hi; i++) {
-			const struct line *x = &l->v[i];
+	/* What was but screened here may be confirmed by another worker. */
+	if (rec && (rec->verdict != V_FASTER || isfinite(rec->speedup)))
+		return ours;
+	claim = choose(l, lo, hi, section_hash, device, state, 0);
+	if (ours == hi || (claim < hi &&
+			   l->v[claim].m.rec.verdict == V_CONFIRMED))
+		return claim;
+	return ours;
+}
 
-			if (x->ours != ours ||
-			    !line_counts(x, section_hash, device) ||
-			    (state && !oid_eq(state, &x->m.state)))
-				continue;
-			if (best == hi ||
-			    record_replaces(&x->m.rec, &l->v[best].m.rec))
-				best = i;
-		}
-		if (best < hi)
-			return best;
-	}
-	return hi;
+size_t lines_choose_any(const struct lines *l, size_t lo, size_t hi,
+			const char *section_hash, const char *device,
+			const struct oid *state)
+{
+	return choose(l, lo, hi, section_hash, device, state, -1);
 }
 
 void line_record(struct repo *r, const struct line *l, struct record *rec)

@@ -5,30 +5,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/oidset.h"
-#include "core/store_parts.h"
+#include "core/store_loader.h"
+#include "core/worker.h"
 
 #define MAX_RECIPE 65536
-
-struct found {			/* a node before it has an index */
-	struct node n;
-	struct oid parent[2];
-	size_t nr_parents;
-};
-
-struct loader {
-	struct search *s;
-	const char *device;
-	struct strv *warn;
-	struct oidset seen;
-	struct oid *todo;	/* commits to look at */
-	size_t nr_todo, cap_todo;
-	struct found *v;
-	size_t nr, cap;
-	struct lines lines;
-	struct kernel kernel;
-	bool has_kernel;
-};
+#define WALK_SORTED 1000	/* fewer commits are read as they come */
 
 static void node_init(struct node *n)
 {
@@ -36,23 +17,27 @@ static void node_init(struct node *n)
 	n->parent[0] = n->parent[1] = NODE_NONE;
 	record_init(&n->rec);
 	n->score = NAN;
+	n->borrowed = true;
 }
 
 /* ---- commits ---- */
 
-static void push(struct loader *l, const struct oid *id)
+/* chain: an anchor as a rule, looked at first.  The others can wait, and are
+ * then read as they lie in packs. */
+static void push(struct loader *l, const struct oid *id, bool chain)
 {
-	if (oid_eq(id, &l->s->spec.root) || !oidset_add(&l->seen, id))
-		return;
-	GROW(l->todo, l->nr_todo, l->cap_todo);
-	l->todo[l->nr_todo++] = *id;
-}
+	struct oid_list *to = chain ? &l->chain : &l->todo;
 
-static int push_anchor(void *ctx, const char *name, const struct oid *id)
-{
-	(void)name;
-	push(ctx, id);
-	return 0;
+	if (oidset_has(&l->old_tip, id)) {	/* known, with all below */
+		oidset_add(&l->reached, id);
+		return;
+	}
+	if (graph_find(l->g, id) != NODE_NONE)
+		return;
+	if (oid_eq(id, &l->s->spec.root) ||
+	    oidset_has(&l->united.root, id) || !oidset_add(&l->seen, id))
+		return;
+	oid_list_add(to, id);
 }
 
 static char *trailer(const char *message, const char *key)
@@ -68,13 +53,27 @@ static char *trailer(const char *message, const char *key)
 	return value;
 }
 
-static char *subject(const char *message)
+/* Both as texts of the graph. */
+static char *graph_trailer(struct loader *l, const char *message,
+			   const char *key)
+{
+	char *value = trailer(message, key);
+	char *text = graph_text(l->g, value);
+
+	free(value);
+	return text;
+}
+
+static char *subject(struct loader *l, const char *message)
 {
 	struct buf b = BUF_INIT;
 	size_t len = strcspn(message, "\n");
+	char *text;
 
 	buf_add_clean(&b, message, len < 1024 ? len : 1024, false);
-	return buf_detach(&b);
+	text = graph_text(l->g, b.ptr);
+	buf_release(&b);
+	return text;
 }
 
 static bool op_ok(const char *op)
@@ -90,43 +89,58 @@ static bool op_ok(const char *op)
 	return false;
 }
 
-static bool step_parse(const char *text, uint32_t *out)
+static bool step_parse(const char *text, unsigned long max, uint32_t *out)
 {
 	char *end;
 	unsigned long x;
 
 	errno = 0;
 	x = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || x >= UINT32_MAX)
+	if (*text < '0' || *text > '9' || *end || errno || x > max)
 		return false;
 	*out = (uint32_t)x;
 	return true;
 }
 
-/* Takes a commit of the search apart; false if it is no node. */
-static bool take_node(struct loader *l, const struct commit *c)
+/* The step of a node, or false; one that cannot be is told. */
+static bool take_step(struct loader *l, const struct commit *c,
+		      uint32_t *out)
 {
-	struct found f;
 	char *step = trailer(c->message, "Maxkernel-Step");
+	char *worker = trailer(c->message, "Maxkernel-Worker");
+	bool ours = worker && worker_is_any(&l->ids, worker);
+	bool good = step && step_parse(step, ours ? METRIC_MAX_OWN_STEP :
+				       METRIC_MAX_STEP, out);
 
-	node_init(&f.n);
-	f.n.op = trailer(c->message, "Maxkernel-Op");
-	if (!f.n.op || !op_ok(f.n.op) || !c->nr_parents || !step ||
-	    !step_parse(step, &f.n.step)) {
-		free(f.n.op);
-		free(step);
-		return false;
-	}
+	if (step && !good)
+		store_warn(l->warn, "commit %s is left out: its step is "
+			   "'%.20s'", oid_short(&c->id).s, step);
 	free(step);
-	f.n.id = c->id;
-	f.n.time = c->time;
-	f.n.proposer = trailer(c->message, "Maxkernel-Proposer");
-	f.n.strategy = trailer(c->message, "Maxkernel-Strategy");
-	f.n.recipe = trailer(c->message, "Maxkernel-Recipe");
-	f.n.worker = trailer(c->message, "Maxkernel-Worker");
-	f.n.subject = subject(c->message);
+	free(worker);
+	return good;
+}
+
+/* Takes a commit of the search apart; false if it is no node. */
+static bool take_node(struct loader *l, const struct commit *c,
+		      const char *search)
+{
+	struct found f = { .id = c->id, .time = c->time };
+	char *op = trailer(c->message, "Maxkernel-Op");
+	bool good = op && op_ok(op) && c->nr_parents &&
+		take_step(l, c, &f.step);
+
+	f.op = good ? graph_text(l->g, op) : NULL;
+	free(op);
+	if (!good)
+		return false;
+	f.united = strcmp(search, l->s->spec.slug) != 0;
+	f.proposer = graph_trailer(l, c->message, "Maxkernel-Proposer");
+	f.strategy = graph_trailer(l, c->message, "Maxkernel-Strategy");
+	f.recipe = graph_trailer(l, c->message, "Maxkernel-Recipe");
+	f.worker = graph_trailer(l, c->message, "Maxkernel-Worker");
+	f.subject = subject(l, c->message);
 	f.nr_parents = c->nr_parents < 2 ? 1 : 2;
-	for (size_t i = 0; i < f.nr_parents; i++)
+	for (uint32_t i = 0; i < f.nr_parents; i++)
 		f.parent[i] = c->parent[i];
 	GROW(l->v, l->nr, l->cap);
 	l->v[l->nr++] = f;
@@ -138,41 +152,151 @@ static bool is_anchor(const struct commit *c)
 	return !strncmp(c->message, "maxkernel: anchor ", 18);
 }
 
+/* Of this search, or of one that is united with it. */
+static bool is_ours(const struct loader *l, const char *slug)
+{
+	return !strcmp(slug, l->s->spec.slug) ||
+	       strv_has(&l->united.slug, slug);
+}
+
+/* "<own last step> <last step of both>" of an anchor that unites. */
+static void take_steps(struct united *u, const char *message)
+{
+	char *text = trailer(message, "Maxkernel-Steps");
+	char *to = text ? strchr(text, ' ') : NULL;
+	struct united_steps s;
+
+	if (to) {
+		*to++ = '\0';
+		if (step_parse(text, METRIC_MAX_STEP, &s.from) &&
+		    step_parse(to, METRIC_MAX_STEP, &s.to)) {
+			GROW(u->v, u->nr, u->cap);
+			u->v[u->nr++] = s;
+		}
+	}
+	free(text);
+}
+
+/* "Maxkernel-Unites: <slug> <root>" of an anchor.  What was passed over as
+ * another search's is looked at again. */
+static void take_united(struct loader *l, const char *message)
+{
+	char *slug = trailer(message, "Maxkernel-Unites");
+	char *root = slug ? strchr(slug, ' ') : NULL;
+	struct oid id;
+
+	if (root)
+		*root++ = '\0';
+	if (root && strlen(root) == OID_HEX && oid_parse(&id, root) &&
+	    store_slug_ok(slug)) {
+		if (oidset_add(&l->united.root, &id))
+			oid_list_add(&l->now.root, &id);
+		take_steps(&l->united, message);
+		if (!is_ours(l, slug)) {
+			strv_push(&l->united.slug, slug);
+			for (size_t i = 0; i < l->later.nr; i++)
+				oid_list_add(&l->todo, &l->later.v[i]);
+			l->later.nr = 0;
+		}
+	}
+	free(slug);
+}
+
 static void visit(struct loader *l, const struct oid *id)
 {
 	struct commit c;
 	struct err why;
 	char *search;
 
+	if (oidset_has(&l->united.root, id))	/* seen before it was known */
+		return;
+
 	if (repo_commit_read(l->s->repo, id, &c, &why) < 0) {
 		store_warn(l->warn, "commit %s is left out: %s",
 			   oid_short(id).s, why.msg);
+		l->rd.unread = true;
 		return;
 	}
 	search = trailer(c.message, "Maxkernel-Search");
-	if (search && !strcmp(search, l->s->spec.slug) &&
-	    (is_anchor(&c) || take_node(l, &c)))
-		for (size_t i = 0; i < c.nr_parents; i++)
-			push(l, &c.parent[i]);
+	if (search && is_ours(l, search)) {
+		if (is_anchor(&c))
+			take_united(l, c.message);
+		if (store_is_ledger(&c))
+			loader_ledger(l, id);
+		else if (is_anchor(&c) || take_node(l, &c, search))
+			for (size_t i = 0; i < c.nr_parents; i++)
+				push(l, &c.parent[i], !i && is_anchor(&c));
+	} else if (search) {
+		oid_list_add(&l->later, id);
+	}
 	free(search);
 	commit_release(&c);
 }
 
-static int walk(struct loader *l, struct err *err)
+bool is_anchor_tip(const struct cache_tip *t)
 {
-	char *prefix = store_anchor_ref(l->s->spec.slug, NULL);
-	int ret = repo_ref_each(l->s->repo, prefix, push_anchor, l, err);
+	return !strncmp(t->name, "refs/maxkernel/", 15);
+}
 
-	free(prefix);
-	while (!ret && l->nr_todo) {
-		struct oid id = l->todo[--l->nr_todo];
+struct placed {
+	uint64_t place;
+	struct oid id;
+};
+
+static int by_placed(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void sort_by_place(struct loader *l, struct oid_list *ids)
+{
+	uint64_t *place = xcalloc(ids->nr, sizeof(*place));
+	struct placed *v = xcalloc(ids->nr, sizeof(*v));
+
+	repo_places(l->s->repo, ids->v, ids->nr, place);
+	for (size_t i = 0; i < ids->nr; i++)
+		v[i] = (struct placed){ place[i], ids->v[i] };
+	qsort(v, ids->nr, sizeof(*v), by_placed);
+	for (size_t i = 0; i < ids->nr; i++)
+		ids->v[i] = v[i].id;
+	free(place);
+	free(v);
+}
+
+static int walk_some(struct loader *l, struct err *err)
+{
+	struct oid_list now;
+
+	while (l->chain.nr) {
+		struct oid id = l->chain.v[--l->chain.nr];
 
 		visit(l, &id);
-		if (l->nr > STORE_MAX_NODES)
-			ret = err_set(err, ERR_LIMIT, "search '%s' has more "
-				      "than %u nodes", l->s->spec.slug,
-				      STORE_MAX_NODES);
 	}
+	now = l->todo;
+	memset(&l->todo, 0, sizeof(l->todo));
+	if (now.nr > WALK_SORTED)
+		sort_by_place(l, &now);
+	for (size_t i = 0; i < now.nr && l->nr + l->g->nr <= STORE_MAX_NODES;
+	     i++)
+		visit(l, &now.v[i]);
+	free(now.v);
+	if (l->nr + l->g->nr > STORE_MAX_NODES)
+		return err_set(err, ERR_LIMIT, "search '%s' has more than %u "
+			       "nodes", l->s->spec.slug, STORE_MAX_NODES);
+	return 0;
+}
+
+int loader_walk(struct loader *l, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < l->now.nr; i++)
+		if (is_anchor_tip(&l->now.tip[i]))
+			push(l, &l->now.tip[i].id, true);
+	while (!ret && (l->todo.nr || l->chain.nr))
+		ret = walk_some(l, err);
 	return ret;
 }
 
@@ -180,40 +304,20 @@ static int by_step(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
-	if (x->n.step != y->n.step)
-		return x->n.step < y->n.step ? -1 : 1;
-	return oid_cmp(&x->n.id, &y->n.id);
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return oid_cmp(&x->id, &y->id);
 }
 
 /* ---- records ---- */
 
-/* The lines of the note on id are [*lo, *hi). */
-static void lines_of(const struct lines *l, const struct oid *id, size_t *lo,
-		     size_t *hi)
-{
-	size_t a = 0, b = l->nr;
-
-	while (a < b) {
-		size_t mid = a + (b - a) / 2;
-
-		if (oid_cmp(&l->v[mid].on, id) < 0)
-			a = mid + 1;
-		else
-			b = mid;
-	}
-	*lo = a;
-	while (b < l->nr && oid_eq(&l->v[b].on, id))
-		b++;
-	*hi = b;
-}
-
 /* From our own line if there is one; what others say is not believed. */
-static void find_state(struct loader *l, struct node *n, size_t lo, size_t hi)
+static void find_state(struct loader *l, struct node *n)
 {
 	const struct line *claim = NULL;
 	struct err why;
 
-	for (size_t i = lo; i < hi; i++) {
+	for (size_t i = 0; i < l->lines.nr; i++) {
 		if (l->lines.v[i].m.event != METRIC_EVAL)
 			continue;
 		claim = &l->lines.v[i];
@@ -227,64 +331,94 @@ static void find_state(struct loader *l, struct node *n, size_t lo, size_t hi)
 						&why) < 0) {
 		store_warn(l->warn, "node %s: %s", oid_short(&n->id).s,
 			   why.msg);
+		l->rd.unread = true;
 		memset(&n->state, 0, sizeof(n->state));
 	}
 }
 
-static void attach(struct loader *l, struct graph *g, struct node *n)
+static void forget_record(struct node *n)
 {
-	size_t lo, hi, best;
+	n->rec_worker = NULL;
+	record_release(&n->rec);
+	n->claimed = false;
+	n->spent_s = 0;
+}
 
-	lines_of(&l->lines, &n->id, &lo, &hi);
-	find_state(l, n, lo, hi);
-	for (size_t i = lo; i < hi; i++) {
+/* A copy whose texts are the graph's.  A line has no shapes and samples. */
+static void lend_record(struct graph *g, struct record *to,
+			const struct record *from)
+{
+	*to = *from;
+	to->borrowed = true;
+	to->error = graph_text(g, from->error);
+	to->host = graph_text(g, from->host);
+	to->device = graph_text(g, from->device);
+	to->sandbox = graph_text(g, from->sandbox);
+	to->oracle = graph_text(g, from->oracle);
+	to->clock = graph_text(g, from->clock);
+	to->compiler = graph_text(g, from->compiler);
+	to->flags = graph_text(g, from->flags);
+	to->against = graph_text(g, from->against);
+	to->shape = NULL;
+	to->nr_shapes = 0;
+	buf_init(&to->samples);
+}
+
+/* Takes what l->lines, the lines of its notes, say of a node. */
+static void attach(struct loader *l, struct node *n)
+{
+	size_t nr = l->lines.nr, best;
+
+	find_state(l, n);
+	for (size_t i = 0; i < nr; i++) {
 		const struct metric *m = &l->lines.v[i].m;
 
 		if (m->event == METRIC_EVAL && isfinite(m->rec.attempt_s))
-			g->spent_s += m->rec.attempt_s;
+			n->spent_s += m->rec.attempt_s;
 	}
-	best = lines_choose(&l->lines, lo, hi, l->s->section_hash, l->device,
-			    &n->state);
-	n->pending = best == hi;
+	best = (l->s->together ? lines_choose_any : lines_choose)
+		(&l->lines, 0, nr, l->s->section_hash, l->device, &n->state);
+	n->pending = best == nr;
 	if (n->pending)
 		return;
-	record_release(&n->rec);
-	record_copy(&n->rec, &l->lines.v[best].m.rec);
-	n->rec_worker = xstrdup(l->lines.v[best].m.worker);
+	lend_record(l->g, &n->rec, &l->lines.v[best].m.rec);
+	n->rec_worker = graph_text(l->g, l->lines.v[best].m.worker);
 	n->claimed = n->rec.claimed = !l->lines.v[best].ours;
 }
 
-static int by_spend(const void *a, const void *b)
+void loader_renew(struct loader *l, struct graph *g, uint32_t i)
 {
-	const struct spend *x = a, *y = b;
-
-	return x->step < y->step ? -1 : x->step > y->step;
+	forget_record(&g->node[i]);
+	attach(l, &g->node[i]);
+	if (i == 0)
+		g->node[i].pending = false;
 }
 
-static void load_spend(struct loader *l, struct graph *g)
+/* Of the notes on commit number `ledger`, which are in l->lines. */
+void loader_spends(struct loader *l, struct graph *g, uint32_t ledger)
 {
-	size_t lo, hi;
-
-	lines_of(&l->lines, &l->s->spec_commit, &lo, &hi);
-	for (size_t i = lo; i < hi; i++) {
+	for (size_t i = 0; i < l->lines.nr; i++) {
 		const struct metric *m = &l->lines.v[i].m;
 
 		if (m->event != METRIC_SPEND)
 			continue;
+		if (!l->lines.v[i].ours && m->step > METRIC_MAX_STEP) {
+			store_warn(l->warn, "an attempt of worker '%s' is left "
+				   "out: its step is %u", m->worker, m->step);
+			continue;
+		}
 		GROW(g->spend, g->nr_spend, g->cap_spend);
 		g->spend[g->nr_spend++] = (struct spend){
-			m->step, m->rec.verdict, m->state, m->rec.attempt_s
+			.step = m->step, .verdict = m->rec.verdict,
+			.state = m->state, .attempt_s = m->rec.attempt_s,
+			.claimed = !l->lines.v[i].ours, .ledger = ledger
 		};
-		if (isfinite(m->rec.attempt_s))
-			g->spent_s += m->rec.attempt_s;
 	}
-	if (g->nr_spend > 1)
-		qsort(g->spend, g->nr_spend, sizeof(*g->spend), by_spend);
 }
 
 /* ---- the graph ---- */
 
-static void add_root(struct loader *l, struct graph *g)
+void loader_add_root(struct loader *l, struct graph *g)
 {
 	struct node n;
 	struct commit c;
@@ -292,25 +426,28 @@ static void add_root(struct loader *l, struct graph *g)
 
 	node_init(&n);
 	n.id = l->s->spec.root;
-	n.op = xstrdup("root");
+	n.op = graph_text(g, "root");
 	if (repo_commit_read(l->s->repo, &n.id, &c, &ignored) == 0) {
-		n.subject = subject(c.message);
+		n.subject = subject(l, c.message);
 		n.time = c.time;
 		commit_release(&c);
 	}
-	attach(l, g, &n);
-	n.pending = false;
 	graph_add(g, &n);
 }
 
-static void link_parents(struct loader *l, struct graph *g)
+/* Those that l found, which stand in the graph from `from` on. */
+static void link_parents(struct loader *l, struct graph *g, uint32_t from)
 {
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct found *f = &l->v[i];
-		struct node *n = &g->node[i + 1];
+		struct node *n = &g->node[from + i];
 
-		for (size_t j = 0; j < f->nr_parents; j++)
+		for (size_t j = 0; j < f->nr_parents; j++) {
 			n->parent[j] = graph_find(g, &f->parent[j]);
+			if (n->parent[j] == NODE_NONE &&
+			    oidset_has(&l->united.root, &f->parent[j]))
+				n->parent[j] = 0;
+		}
 		if (n->parent[0] != NODE_NONE)
 			continue;
 		store_warn(l->warn, "the parent of node %s is not of search "
@@ -320,195 +457,62 @@ static void link_parents(struct loader *l, struct graph *g)
 	}
 }
 
-static int load(struct loader *l, struct graph *g, struct err *err)
+void loader_add_found(struct loader *l, struct graph *g)
 {
-	struct err why;
-	int ret = walk(l, err);
+	uint32_t from = g->nr;
 
-	if (!ret)
-		ret = lines_read(l->s->repo, l->s->spec.slug, l->s->worker,
-				 NULL, &l->lines, l->warn, err);
-	if (ret < 0)
-		return ret;
-	lines_sort(&l->lines);
-	l->has_kernel = store_spec_kernel(&l->s->spec, &l->kernel, &why) == 0;
-	if (!l->has_kernel)
-		store_warn(l->warn, "%s", why.msg);
 	if (l->nr > 1)
 		qsort(l->v, l->nr, sizeof(*l->v), by_step);
-	add_root(l, g);
+	graph_reserve(g, g->nr + (uint32_t)l->nr);
 	for (size_t i = 0; i < l->nr; i++) {
-		attach(l, g, &l->v[i].n);
-		graph_add(g, &l->v[i].n);
-		node_init(&l->v[i].n);	/* the graph has it now */
+		const struct found *f = &l->v[i];
+		struct node n;
+
+		node_init(&n);
+		n.id = f->id;
+		n.step = f->step;
+		n.time = f->time;
+		n.united = f->united;
+		n.op = f->op;
+		n.proposer = f->proposer;
+		n.strategy = f->strategy;
+		n.recipe = f->recipe;
+		n.subject = f->subject;
+		n.worker = f->worker;
+		graph_add(g, &n);
 	}
-	link_parents(l, g);
-	load_spend(l, g);
-	graph_settle(g);
-	return 0;
+	link_parents(l, g, from);
+	free(l->v);
+	l->v = NULL;
+	l->nr = l->cap = 0;
 }
 
-static void found_release(struct node *n)
+static int by_from(const void *a, const void *b)
 {
-	struct graph g;
+	const struct united_steps *x = a, *y = b;
 
-	graph_init(&g);
-	graph_add(&g, n);
-	graph_release(&g);
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-int store_load(struct search *s, const char *device, struct graph *out,
-	       struct strv *warn, struct err *err)
+/* What a search that goes on has to know of the steps jumped over. */
+void loader_count_united(struct loader *l, struct graph *g)
 {
-	struct loader l = { .s = s, .device = device, .warn = warn };
-	int ret;
+	struct united *u = &l->united;
+	uint32_t size = (uint32_t)l->s->spec.round, at = 0;
 
-	graph_init(out);
-	ret = load(&l, out, err);
-	if (ret < 0) {
-		for (size_t i = 0; i < l.nr; i++)
-			found_release(&l.v[i].n);
-		graph_release(out);
+	if (u->nr > 1)
+		qsort(u->v, u->nr, sizeof(*u->v), by_from);
+	for (size_t i = 0; i < u->nr; i++) {
+		uint32_t from = u->v[i].from / size + !!(u->v[i].from % size);
+		uint32_t to = u->v[i].to / size + !!(u->v[i].to % size);
+
+		if (from < at)
+			from = at;
+		if (to > from)
+			g->united_rounds += to - from;
+		if (to > at)
+			at = to;
+		if (u->v[i].to > g->united_step)
+			g->united_step = u->v[i].to;
 	}
-	oidset_release(&l.seen);
-	lines_release(&l.lines);
-	if (l.has_kernel)
-		kernel_release(&l.kernel);
-	free(l.todo);
-	free(l.v);
-	return ret < 0 ? err_wrap(err, "cannot load search '%s'",
-				  s->spec.slug) : 0;
-}
-
-/* ---- one node ---- */
-
-static int node_lines(struct search *s, const struct oid *node,
-		      struct lines *l, struct err *err)
-{
-	int ret = lines_read(s->repo, s->spec.slug, s->worker, node, l, NULL,
-			     err);
-
-	lines_sort(l);
-	return ret;
-}
-
-/* The node's state, where its section can be read. */
-static bool node_state(struct search *s, const struct oid *node,
-		       struct oid *state)
-{
-	struct kernel k;
-	struct err ignored;
-	bool known;
-
-	if (store_spec_kernel(&s->spec, &k, &ignored) < 0)
-		return false;
-	known = store_state(s->repo, node, &k, state, &ignored) == 0;
-	kernel_release(&k);
-	return known;
-}
-
-int store_record(struct search *s, const struct oid *node,
-		 const char *device, struct record *out, struct err *err)
-{
-	struct lines l = { NULL, 0, 0 };
-	struct oid state;
-	size_t best;
-	int ret = node_lines(s, node, &l, err);
-
-	record_init(out);
-	if (!ret) {
-		best = lines_choose(&l, 0, l.nr, s->section_hash, device,
-				    node_state(s, node, &state) ? &state :
-				    NULL);
-		if (best == l.nr)
-			ret = err_set(err, ERR_NOTFOUND, "node %s was not "
-				      "measured on %s", oid_short(node).s,
-				      device);
-		else
-			line_record(s->repo, &l.v[best], out);
-	}
-	lines_release(&l);
-	return ret;
-}
-
-int store_records(struct search *s, const struct oid *node,
-		  struct record **out, size_t *nr, struct err *err)
-{
-	struct lines l = { NULL, 0, 0 };
-	int ret = node_lines(s, node, &l, err);
-
-	*nr = 0;
-	*out = xcalloc(l.nr, sizeof(**out));
-	for (size_t i = 0; !ret && i < l.nr; i++)
-		if (l.v[i].m.event == METRIC_EVAL)
-			line_record(s->repo, &l.v[i], &(*out)[(*nr)++]);
-	lines_release(&l);
-	return ret;
-}
-
-/* ---- the plan ---- */
-
-struct plan_read {
-	struct search *s;
-	const struct oid *on;
-	struct oid blob;
-	bool found, ours;
-};
-
-static int plan_of_ref(void *ctx, const char *name, const struct oid *id)
-{
-	struct plan_read *p = ctx;
-	bool ours = !strcmp(strrchr(name, '/') + 1, p->s->worker);
-	struct notes n;
-	struct err ignored;
-
-	(void)id;
-	if (p->found && p->ours)
-		return 0;
-	if (notes_get(p->s->repo, name, p->on, &n, &ignored) < 0)
-		return 0;
-	if (n.nr && (!p->found || ours ||
-		     oid_cmp(&n.v[0].blob, &p->blob) < 0)) {
-		p->blob = n.v[0].blob;
-		p->ours = ours;
-		p->found = true;
-	}
-	notes_release(&n);
-	return 0;
-}
-
-int store_plan(struct search *s, const struct oid *node, struct buf *out,
-	       struct err *err)
-{
-	struct plan_read p = { .s = s, .on = node };
-	char *prefix = store_notes_ref(s->spec.slug, "plan", NULL);
-	int ret = repo_ref_each(s->repo, prefix, plan_of_ref, &p, err);
-
-	free(prefix);
-	buf_reset(out);
-	if (!ret && p.found)
-		ret = repo_blob_read(s->repo, &p.blob, out, NOTES_MAX_TEXT,
-				     err);
-	return ret < 0 ? err_wrap(err, "cannot read the plan of %s",
-				  oid_short(node).s) : 0;
-}
-
-/* ---- is it over? ---- */
-
-int store_finished(struct search *s, char **why, struct err *err)
-{
-	struct lines l = { NULL, 0, 0 };
-	const struct metric *last = NULL;
-	int ret = node_lines(s, &s->spec_commit, &l, err);
-
-	*why = NULL;
-	for (size_t i = 0; i < l.nr; i++)
-		if (l.v[i].m.event == METRIC_CONFIG &&
-		    (!strcmp(l.v[i].m.what, "done") ||
-		     !strcmp(l.v[i].m.what, "reopen")))
-			last = &l.v[i].m;
-	if (!ret && last && !strcmp(last->what, "done"))
-		*why = xstrdup(last->why ? last->why : "done");
-	lines_release(&l);
-	return ret;
 }

@@ -8,6 +8,7 @@
 
 #define STORE_MAX_SLUG 40
 #define STORE_MAX_NODES 1000000u
+#define STORE_MAX_SLOTS 256		/* workers of one clone at once */
 #define STORE_MAX_WARN 50u		/* warnings of one call */
 
 /* ---- names (store_spec.c) ---- */
@@ -25,6 +26,13 @@ void store_warn(struct strv *warn, const char *fmt, ...)
 /* The spec of a slug, checked. */
 int store_spec_read(struct repo *r, const char *slug, struct spec *out,
 		    struct oid *commit, struct err *err);
+/* The same of a commit that no ref needs to name; on an error *out is
+ * empty. */
+int store_spec_at(struct repo *r, const char *slug, const struct oid *commit,
+		  struct spec *out, struct err *err);
+/* The text of a spec's file; on an error *out is empty. */
+int store_spec_parse(const char *text, size_t len, struct spec *out,
+		     struct err *err);
 void store_section_hash(const char *section, char out[13]);
 /* The section as a kernel; kernel_release() afterwards. */
 int store_spec_kernel(const struct spec *spec, struct kernel *out,
@@ -36,6 +44,7 @@ struct line {
 	struct metric m;
 	char *text;		/* for the order and for void */
 	struct oid on;
+	char *ref_worker;	/* in whose notes it stands */
 	bool ours;
 };
 struct lines {
@@ -43,6 +52,27 @@ struct lines {
 	size_t nr, cap;
 };
 void lines_release(struct lines *l);
+/*
+ * Is w a worker whose refs are ours?  The present id and its slots are, and
+ * `worker`, what the search is written under, unless that is a former id: a
+ * ref of that is another clone's.
+ */
+bool lines_own_ref(const struct strv *ids, const char *worker, const char *w);
+struct line_reader {
+	struct repo *repo;
+	const char *worker;	/* ours */
+	const struct strv *ids;	/* of this clone, the former ones too */
+	const struct oid *on;	/* NULL: all */
+	struct lines *out;
+	struct strv *warn;
+	bool newer;		/* there were lines of a newer version */
+	bool unread;		/* something is not there, or damaged */
+};
+/* Adds the lines of one note of a ref. */
+void lines_add_note(struct line_reader *rd, const char *ref,
+		    const struct oid *on, const struct oid *blob);
+/* Once, when all are read. */
+void lines_tell_newer(struct line_reader *rd, const char *slug);
 /*
  * Adds the lines of every metrics ref of a search: of all notes, or of the
  * note on one commit.  What cannot be read is named in warn and left out.
@@ -63,15 +93,102 @@ bool line_counts(const struct line *l, const char *section_hash,
 size_t lines_choose(const struct lines *l, size_t lo, size_t hi,
 		    const char *section_hash, const char *device,
 		    const struct oid *state);
+/* The same, without preferring ours. */
+size_t lines_choose_any(const struct lines *l, size_t lo, size_t hi,
+			const char *section_hash, const char *device,
+			const struct oid *state);
 /* Fills rec from the line and its raw blob; a raw blob that cannot be read
  * leaves what the line says. */
 void line_record(struct repo *r, const struct line *l, struct record *rec);
+
+/* ---- where lines of spends stand (store_ledger.c) ---- */
+
+bool store_is_ledger(const struct commit *c);
+/*
+ * The commit whose note takes len more bytes of such lines: the spec commit, a
+ * ledger of ours, or (*new) a new one, which the next anchor has to have as
+ * its last parent.  Under the lock, just before they are written.
+ */
+int ledger_place(struct search *s, size_t len, struct oid *on, bool *new,
+		 struct err *err);
+/* They were not written: what was placed may not be in the chain. */
+void ledger_forget(struct search *s);
+/* Writes lines (each with its newline) of ours, in as many batches as it
+ * takes. */
+int store_spend_lines(struct search *s, const struct strv *lines,
+		      struct err *err);
 
 /* ---- sources (store_source.c) ---- */
 
 /* The state id of a commit, from its tree alone. */
 int store_state(struct repo *r, const struct oid *commit,
 		const struct kernel *k, struct oid *state, struct err *err);
+
+/* ---- notes trees side by side (store_notes.c) ---- */
+
+struct oid_list {
+	struct oid *v;
+	size_t nr, cap;
+};
+void oid_list_add(struct oid_list *l, const struct oid *id);
+void oid_list_sort(struct oid_list *l);	/* each once */
+
+struct note_at {
+	struct oid on, blob;
+	uint32_t ref;		/* the reader's number of it */
+};
+struct note_list {
+	struct note_at *v;
+	size_t nr, cap;
+};
+/* Adds the notes of a tree; only: those on these commits (sorted; NULL: on
+ * all).  note_list_sort() afterwards. */
+int note_list_read(struct repo *r, const struct oid *tree, uint32_t ref,
+		   const struct oid_list *only, struct note_list *out,
+		   struct err *err);
+void note_list_sort(struct note_list *l);
+/* Adds the commits whose notes differ between two trees (NULL: none). */
+int notes_changed(struct repo *r, const struct oid *a, const struct oid *b,
+		  struct oid_list *out, struct err *err);
+
+/* ---- the graph as a file (store_cache.c) ---- */
+
+struct united_steps {		/* jumped over: (from, to] */
+	uint32_t from, to;
+};
+struct cache_tip {
+	char *name;		/* of the ref */
+	struct oid id;
+	struct oid tree;	/* of a notes ref; zero: of an anchor */
+};
+struct cache {			/* what a graph was made from */
+	struct cache_tip *tip;
+	size_t nr, cap;
+	struct strv slug;	/* of searches united with this one */
+	struct oid_list root;	/* and their roots */
+	struct oid_list ledger;	/* commits with lines of spends */
+	struct united_steps *steps;
+	size_t nr_steps, cap_steps;
+	struct strv warn;	/* what was told when it was made */
+};
+void cache_tip(struct cache *c, const char *name, const struct oid *id,
+	       const struct oid *tree);
+void cache_release(struct cache *c);
+/*
+ * Reads the graph that was kept under the key (all that it depends on besides
+ * the tips): false if there is none that can be believed, and then g and c are
+ * empty.  Its scores are not settled.  The texts are those of the mapped file.
+ */
+bool cache_read(struct search *s, const struct buf *key, struct cache *c,
+		struct graph *g);
+/* Keeps it; where that cannot be, it is not kept. */
+void cache_write(struct search *s, const struct buf *key,
+		 const struct cache *c, const struct graph *g);
+
+/* ---- packing (store_tidy.c) ---- */
+
+/* After a batch, and (last) when the search is closed; outside the lock. */
+void store_tidy(struct search *s, bool last);
 
 /* ---- known verdicts (store_judged.c) ---- */
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,99 +85,6 @@ void store_section_hash(const char *section, char out[13])
 	source_blob_id(section, strlen(section), &id);
 	memcpy(out, oid_text(&id).s, 12);
 	out[12] = '\0';
-}
-
-/* ---- the worker's id ---- */
-
-static bool worker_ok(const char *w)
-{
-	const char *dash = strrchr(w, '-');
-
-	return store_word_ok(w) && strlen(w) <= 13 && dash &&
-	       strlen(dash) == 5 &&
-	       strspn(dash + 1, "0123456789abcdef") == 4;
-}
-
-static int worker_read(const char *path, char **out, struct err *err)
-{
-	struct buf b = BUF_INIT;
-	int ret = buf_read_file(&b, path, 256, err);
-
-	while (b.len && isspace((unsigned char)b.ptr[b.len - 1]))
-		b.ptr[--b.len] = '\0';
-	if (!ret && (strlen(b.ptr) != b.len || !worker_ok(b.ptr)))
-		ret = err_set(err, ERR_FORMAT, "'%s' does not hold a worker "
-			      "id; remove it to get a new one", path);
-	if (!ret)
-		*out = xstrdup(b.ptr);
-	buf_release(&b);
-	return ret;
-}
-
-static char *worker_make(void)
-{
-	char host[HOST_NAME_MAX + 1] = "", name[9];
-	unsigned char r[2] = { 0, 0 };
-	size_t nr = 0;
-
-	if (gethostname(host, sizeof(host) - 1) < 0)
-		host[0] = '\0';
-	for (const char *p = host; *p && *p != '.' && nr < 8; p++)
-		if (isalnum((unsigned char)*p) && !(*p & 0x80))
-			name[nr++] = (char)tolower((unsigned char)*p);
-	name[nr] = '\0';
-	if (getrandom(r, sizeof(r), 0) != sizeof(r)) {
-		r[0] = (unsigned char)getpid();
-		r[1] = (unsigned char)time(NULL);
-	}
-	return xasprintf("%s-%02x%02x", nr ? name : "host", r[0], r[1]);
-}
-
-/* link() does not replace: of two processes one id wins, and both see it. */
-static int worker_create(const char *path, struct err *err)
-{
-	char *tmp = xasprintf("%s.%ld", path, (long)getpid());
-	char *id = worker_make(), *line = xasprintf("%s\n", id);
-	int ret = buf_write_file(tmp, line, strlen(line), err);
-
-	if (!ret && link(tmp, path) < 0 && errno != EEXIST)
-		ret = err_sys(err, "cannot create '%s'", path);
-	unlink(tmp);
-	free(tmp);
-	free(id);
-	free(line);
-	return ret;
-}
-
-static int make_dir(const char *path, struct err *err)
-{
-	if (mkdir(path, 0777) < 0 && errno != EEXIST)
-		return err_sys(err, "cannot create '%s'", path);
-	return 0;
-}
-
-int store_worker(struct repo *r, char **out, struct err *err)
-{
-	char *dir = xasprintf("%smaxkernel", repo_gitdir(r));
-	char *log = xasprintf("%s/log", dir);
-	char *path = xasprintf("%s/worker", log);
-	int ret;
-
-	*out = NULL;
-	ret = worker_read(path, out, err);
-	if (ret == ERR_NOTFOUND) {
-		ret = make_dir(dir, err);
-		if (!ret)
-			ret = make_dir(log, err);
-		if (!ret)
-			ret = worker_create(path, err);
-		if (!ret)
-			ret = worker_read(path, out, err);
-	}
-	free(dir);
-	free(log);
-	free(path);
-	return ret;
 }
 
 /* ---- a spec as plain data ---- */
@@ -364,12 +270,14 @@ static int parse_fields(const struct json *j, struct spec *s, struct err *err)
 	return 0;
 }
 
-static int spec_parse(const struct buf *text, struct spec *s, struct err *err)
+int store_spec_parse(const char *text, size_t len, struct spec *s,
+		     struct err *err)
 {
 	struct json *j;
 	int64_t v = 0;
-	int ret = json_parse_object(&j, text->ptr, text->len, err);
+	int ret = json_parse_object(&j, text, len, err);
 
+	memset(s, 0, sizeof(*s));
 	if (ret < 0)
 		return ret;
 	ret = json_need_int(j, "v", 1, 1000000, &v, err);
@@ -381,6 +289,8 @@ static int spec_parse(const struct buf *text, struct spec *s, struct err *err)
 	if (!ret)
 		ret = parse_fields(j, s, err);
 	json_free(j);
+	if (ret < 0)
+		spec_release(s);
 	return ret;
 }
 
@@ -409,14 +319,31 @@ static int read_commit(struct repo *r, const struct oid *id, struct spec *s,
 
 	if (!ret)
 		ret = repo_tree_path(r, &c.tree, "spec", &e, err);
+	if (!ret && !S_ISREG(e.mode))
+		ret = err_set(err, ERR_FORMAT, "its 'spec' is no file");
 	if (!ret)
 		ret = repo_blob_read(r, &e.id, &text, SPEC_MAX_FILE, err);
 	if (!ret)
-		ret = spec_parse(&text, s, err);
+		ret = store_spec_parse(text.ptr, text.len, s, err);
 	if (!ret)
 		ret = check_parents(s, &c, err);
 	buf_release(&text);
 	commit_release(&c);
+	return ret;
+}
+
+int store_spec_at(struct repo *r, const char *slug, const struct oid *commit,
+		  struct spec *out, struct err *err)
+{
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	ret = read_commit(r, commit, out, err);
+	if (!ret && strcmp(out->slug, slug))
+		ret = err_set(err, ERR_FORMAT, "its spec is that of '%s'",
+			      out->slug);
+	if (ret < 0)
+		spec_release(out);
 	return ret;
 }
 
@@ -433,10 +360,7 @@ int store_spec_read(struct repo *r, const char *slug, struct spec *out,
 		return err_set(err, ERR_NOTFOUND, "there is no search '%s'",
 			       slug);
 	if (!ret)
-		ret = read_commit(r, commit, out, err);
-	if (!ret && strcmp(out->slug, slug))
-		ret = err_set(err, ERR_FORMAT, "its spec is that of '%s'",
-			      out->slug);
+		ret = store_spec_at(r, slug, commit, out, err);
 	if (!ret)
 		return 0;
 	spec_release(out);
@@ -496,12 +420,15 @@ static int search_new(struct repo *r, struct spec *spec,
 	return 0;
 }
 
-int store_claim(struct search *s, struct err *err)
+/* One slot of a search; the first has the plain name. */
+static int claim(struct search *s, int slot, struct err *err)
 {
-	char *path = xasprintf("%smaxkernel/log/%s.lock",
-			       repo_gitdir(s->repo), s->spec.slug);
+	char *number = slot > 1 ? xasprintf(".%d", slot) : xstrdup("");
+	char *path = xasprintf("%smaxkernel/log/%s%s.lock",
+			       repo_gitdir(s->repo), s->spec.slug, number);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 
+	free(number);
 	if (fd < 0) {
 		err_sys(err, "cannot create '%s'", path);
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -517,13 +444,36 @@ int store_claim(struct search *s, struct err *err)
 	return 0;
 }
 
+int store_claim(struct search *s, struct err *err)
+{
+	return s->claim_fd >= 0 ? 0 : claim(s, 1, err);
+}
+
+int store_claim_slot(struct search *s, struct err *err)
+{
+	int slot = 1, ret = store_claim(s, err);
+	char *worker;
+
+	while (ret == ERR_RACE && slot < STORE_MAX_SLOTS)
+		ret = claim(s, ++slot, err);
+	if (ret || slot == 1)
+		return ret;
+	err->code = ERR_NONE;
+	worker = xasprintf("%s-%d", s->worker, slot);
+	free(s->worker);
+	s->worker = worker;
+	return 0;
+}
+
 void store_close(struct search *s)
 {
 	if (!s)
 		return;
+	store_tidy(s, true);
 	if (s->claim_fd >= 0)
 		close(s->claim_fd);
 	judged_free(s->judged);
+	free(s->ledger);
 	spec_release(&s->spec);
 	free(s->worker);
 	free(s->section_hash);

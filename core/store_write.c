@@ -9,11 +9,13 @@
 
 #include "core/mem.h"
 #include "core/store_parts.h"
+#include "core/worker.h"
 
 #define ANCHOR_PARENTS 256
 #define MAX_SUBJECT 72
 #define MAX_RECIPE 65536
 #define RACE_TRIES 50
+#define LINES_AT_ONCE 256
 
 enum { PLAN, METRICS, AGENTS, KINDS };
 static const char *const kinds[KINDS] = { "plan", "metrics", "agents" };
@@ -21,18 +23,20 @@ static const char *const kinds[KINDS] = { "plan", "metrics", "agents" };
 struct text_item {
 	int kind;
 	struct oid on;
-	const char *text;	/* borrowed, unless it is of `own` */
-	char *own;
+	char *text;
+	bool spend;		/* where it stands is seen to later */
 };
 
 struct write {			/* one batch */
 	struct search *s;
+	char *worker;		/* named by the lines */
 	struct oid *node;	/* new commits */
 	size_t nr_nodes;
 	struct oid *raw;	/* blobs to keep */
 	size_t nr_raw, cap_raw;
 	struct text_item *item;
 	size_t nr_items, cap_items;
+	struct oid ledger;	/* a new one; zero: none */
 	bool anchored;		/* the anchor is in place */
 	bool moved[KINDS];
 };
@@ -40,17 +44,31 @@ struct write {			/* one batch */
 static void write_release(struct write *w)
 {
 	for (size_t i = 0; i < w->nr_items; i++)
-		free(w->item[i].own);
+		free(w->item[i].text);
 	free(w->item);
+	free(w->worker);
 	free(w->node);
 	free(w->raw);
 }
 
+/* Takes over the text. */
 static void add_item(struct write *w, int kind, const struct oid *on,
-		     const char *text, char *own)
+		     char *text)
 {
 	GROW(w->item, w->nr_items, w->cap_items);
-	w->item[w->nr_items++] = (struct text_item){ kind, *on, text, own };
+	w->item[w->nr_items++] = (struct text_item){ kind, *on, text, false };
+}
+
+/* A note that is no text would keep others from taking any of that ref. */
+static void add_text(struct write *w, int kind, const struct oid *on,
+		     const char *text)
+{
+	struct buf clean = BUF_INIT;
+
+	if (!text || !*text)
+		return;
+	buf_add_clean(&clean, text, strlen(text), true);
+	add_item(w, kind, on, buf_detach(&clean));
 }
 
 /* ---- anchors ---- */
@@ -81,7 +99,7 @@ static int anchor_commit(struct write *w, size_t lo, size_t hi,
 			 struct err *err)
 {
 	size_t nr = 0;
-	struct oid *parent = xcalloc(hi - lo + 1, sizeof(*parent));
+	struct oid *parent = xcalloc(hi - lo + 2, sizeof(*parent));
 	char *message = xasprintf("maxkernel: anchor %lu\n\n"
 				  "Maxkernel-Search: %s\n"
 				  "Maxkernel-Worker: %s\n", number,
@@ -92,6 +110,8 @@ static int anchor_commit(struct write *w, size_t lo, size_t hi,
 		parent[nr++] = *tip;
 	for (size_t i = lo; i < hi; i++)
 		parent[nr++] = w->node[i];
+	if (hi == w->nr_nodes && !oid_is_zero(&w->ledger))
+		parent[nr++] = w->ledger;
 	ret = repo_commit_write(w->s->repo, tree, parent, nr, message, tip,
 				err);
 	free(parent);
@@ -193,7 +213,8 @@ static int write_once(struct write *w, struct err *err)
 	struct notes_batch *b[KINDS] = { NULL };
 	int ret = 0;
 
-	if (!w->anchored && (w->nr_nodes || w->nr_raw)) {
+	if (!w->anchored && (w->nr_nodes || w->nr_raw ||
+			     !oid_is_zero(&w->ledger))) {
 		a.ref = store_anchor_ref(w->s->spec.slug, w->s->worker);
 		ret = anchor_write(w, &a, err);
 	}
@@ -208,9 +229,31 @@ static int write_once(struct write *w, struct err *err)
 	return ret;
 }
 
-static int write_commit(struct write *w, struct err *err)
+/* The lines of spends that are together in a batch stay so. */
+static int place_spends(struct write *w, struct err *err)
 {
-	int ret = repo_lock(w->s->repo, err);
+	size_t len = 0;
+	struct oid on;
+	bool new;
+
+	for (size_t i = 0; i < w->nr_items; i++)
+		if (w->item[i].spend)
+			len += strlen(w->item[i].text);
+	if (!len)
+		return 0;
+	if (ledger_place(w->s, len, &on, &new, err) < 0)
+		return err->code;
+	if (new)
+		w->ledger = on;
+	for (size_t i = 0; i < w->nr_items; i++)
+		if (w->item[i].spend)
+			w->item[i].on = on;
+	return 0;
+}
+
+static int write_tries(struct write *w, struct err *err)
+{
+	int ret = place_spends(w, err);
 
 	if (ret < 0)
 		return ret;
@@ -222,7 +265,24 @@ static int write_commit(struct write *w, struct err *err)
 			break;
 		nanosleep(&pause, NULL);
 	}
+	if (ret && !oid_is_zero(&w->ledger))
+		ledger_forget(w->s);
+	return ret;
+}
+
+static int write_commit(struct write *w, struct err *err)
+{
+	int ret = worker_need(w->s->repo, w->s->worker, err);
+
+	if (!ret)
+		ret = repo_lock(w->s->repo, err);
+	if (ret < 0)
+		return ret;
+	worker_refresh(w->s);
+	ret = write_tries(w, err);
 	repo_unlock(w->s->repo);
+	if (!ret)
+		store_tidy(w->s, false);
 	return ret;
 }
 
@@ -236,7 +296,9 @@ static int add_metric(struct write *w, struct metric *m, const struct oid *on,
 	int ret = 0;
 
 	metric_now(m->t);
-	m->worker = w->s->worker;
+	if (!w->worker)		/* of s it may change when they are written */
+		w->worker = xstrdup(w->s->worker);
+	m->worker = w->worker;
 	if (m->event == METRIC_EVAL && metric_needs_raw(m)) {
 		metric_format_raw(&b, &m->rec);
 		if (b.len > METRIC_MAX_RAW)
@@ -250,11 +312,8 @@ static int add_metric(struct write *w, struct metric *m, const struct oid *on,
 		buf_reset(&b);
 	}
 	if (!ret) {
-		char *line;
-
 		metric_format(&b, m);
-		line = buf_detach(&b);
-		add_item(w, METRICS, on, line, line);
+		add_item(w, METRICS, on, buf_detach(&b));
 	}
 	buf_release(&b);
 	return ret;
@@ -426,10 +485,8 @@ static int add_node(struct write *w, struct store_attempt *a,
 	if (ret < 0)
 		return ret;
 	w->node[w->nr_nodes++] = a->id;
-	if (a->plan && *a->plan)
-		add_item(w, PLAN, &a->id, a->plan, NULL);
-	if (a->agents && *a->agents)
-		add_item(w, AGENTS, &a->id, a->agents, NULL);
+	add_text(w, PLAN, &a->id, a->plan);
+	add_text(w, AGENTS, &a->id, a->agents);
 	if (!a->rec || a->rec->verdict == V_NONE)
 		return 0;
 	ret = eval_metric(w->s, m, &a->state, a->rec, err);
@@ -447,7 +504,29 @@ static int add_spend(struct write *w, const struct store_attempt *a,
 		return err_set(err, ERR_FORMAT, "an attempt without a state "
 			       "needs a verdict");
 	m->rec = *a->rec;
-	return add_metric(w, m, &w->s->spec_commit, err);
+	if (add_metric(w, m, &w->s->spec_commit, err) < 0)
+		return err->code;
+	w->item[w->nr_items - 1].spend = true;
+	return 0;
+}
+
+int store_spend_lines(struct search *s, const struct strv *lines,
+		      struct err *err)
+{
+	int ret = 0;
+
+	for (size_t lo = 0, hi; !ret && lo < lines->nr; lo = hi) {
+		struct write w = { .s = s };
+
+		for (hi = lo; hi < lines->nr && hi - lo < LINES_AT_ONCE; hi++) {
+			add_item(&w, METRICS, &s->spec_commit,
+				 xstrdup(lines->v[hi]));
+			w.item[hi - lo].spend = true;
+		}
+		ret = write_commit(&w, err);
+		write_release(&w);
+	}
+	return ret;
 }
 
 int store_append(struct search *s, struct store_attempt *a, size_t nr,

@@ -89,6 +89,9 @@ step()	# <op> <n> <i> <j> <k>
 	case $1 in
 	append) ours append "$2" "$3" "$4" "$5" ;;
 	put) ours put "$2" "$3" ;;
+	remove)
+		for i in "$3" "$4"; do echo "remove $(cat "c.$i") -"; rm -f "m/$i"; done |
+			"$DRIVE" write-notes "$R" ;;
 	git-append)
 		git notes --ref="$R" append -m "{\"g\":$2}" "$(cat "c.$3")" &&
 		echo "{\"g\":$2}" >>"m/$3" ;;
@@ -129,7 +132,7 @@ random()
 {
 	awk -v seed="$1" -v steps="$2" -v c="$3" 'BEGIN {
 		srand(seed)
-		n = split("append append append put git-append git-append git-add git-remove flat deep mixed merge twice", op, " ")
+		n = split("append append append put git-append git-append git-add git-remove remove flat deep mixed merge twice", op, " ")
 		for (s = 1; s <= steps; s++)
 			print op[1 + int(rand() * n)], s, 1 + int(rand() * c),
 				1 + int(rand() * c), 1 + int(rand() * c)
@@ -176,6 +179,16 @@ test_that 'what is not a note stays' '
 test_that 'a batch that changes nothing makes no commit' '
 	commits 2 && ours put 1 1 && git rev-parse "$R" >one && ours put 1 1 &&
 	git rev-parse "$R" >two && same one two
+'
+
+test_that 'removing the last notes leaves nothing, and none makes no commit' '
+	commits 3 && git rev-parse HEAD >head && echo "remove $(cat c.1) -" >batch &&
+	"$DRIVE" write-notes "$R" <batch && gives 1 git rev-parse -q --verify "$R" &&
+	ours append 1 1 2 && one=$(git rev-parse "$R") &&
+	echo "remove $(cat c.3) -" | "$DRIVE" write-notes "$R" && [ "$(git rev-parse "$R")" = "$one" ] &&
+	for i in 1 2; do echo "remove $(cat c.$i) -"; done | "$DRIVE" write-notes "$R" &&
+	[ "$(git rev-parse "$R^")" = "$one" ] && git ls-tree -r -t "$R" | same /dev/null - &&
+	ours append 2 2 && rm -f m/1 && echo "{\"n\":2,\"i\":2}" >m/2 && agrees && clean
 '
 
 test_that 'appending sees to the newline' '

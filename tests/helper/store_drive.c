@@ -252,8 +252,11 @@ static int append_batch(struct drive *d, uint32_t step, size_t nr,
 			.subject = "unroll and jam: \303\244 kernel",
 			.step = n, .nr_parents = 1,
 			.parent = n % 5 ? both : root,
-			.plan = "# Plan\n\nUnroll.\n", .rec = &rec[i],
-			.agents = "{\"stage\":\"propose\"}\n",
+			.plan = getenv("DRIVE_RAW") ? "a \033[2J plan\a\n\tx \200\n" :
+				"# Plan\n\nUnroll.\n",
+			.rec = &rec[i],
+			.agents = getenv("DRIVE_RAW") ? "{\"stage\":\"\033\"}\n" :
+				"{\"stage\":\"propose\"}\n",
 		};
 		if (n % 5 && n % 7 == 0 && !oid_eq(last, root)) {
 			a[i].op = "crossover";
@@ -583,7 +586,7 @@ static int do_worktree(int argc, char **argv)
 
 /* ---- notes and refs ---- */
 
-/* One line of a batch: put|append <commit> <text> */
+/* One line of a batch: put|append|remove <commit> <text> */
 static int note_line(struct notes_batch *b, char *line)
 {
 	char *id = strchr(line, ' '), *text = id ? strchr(id + 1, ' ') : NULL;
@@ -592,6 +595,10 @@ static int note_line(struct notes_batch *b, char *line)
 	line[strcspn(line, "\n")] = '\0';
 	if (!text || !oid_parse(&on, id + 1))
 		return err_set(&err, ERR_FORMAT, "bad line '%s'", line);
+	if (*line == 'r') {
+		notes_remove(b, &on);
+		return 0;
+	}
 	return *line == 'p' ? notes_put(b, &on, text + 1, strlen(text + 1),
 					&err) :
 		notes_append(b, &on, text + 1, &err);
