@@ -18,6 +18,12 @@ command_()	# <command> <apt package> <dnf package>
 	command -v "$1" >/dev/null 2>&1 || missing "$@"
 }
 
+# Servers stand where the path of a user may not lead.
+server_()	# <command> <apt package> <dnf package>
+{
+	[ -x "/usr/sbin/$1" ] || command_ "$@"
+}
+
 library()	# <pkg-config name> <apt package> <dnf package>
 {
 	$PKG_CONFIG --exists "$1" 2>/dev/null || missing "$@"
@@ -54,6 +60,9 @@ find_missing()
 	command_ man man-db man-db
 	command_ shellcheck shellcheck ShellCheck
 	command_ bash bash bash
+	command_ ssh openssh-client openssh-clients
+	server_ sshd openssh-server openssh-server
+	server_ lighttpd lighttpd lighttpd
 	[ -f /usr/share/bash-completion/bash_completion ] ||
 		missing bash_completion bash-completion bash-completion
 	set -- libgit2 libcjson sqlite3 libseccomp
