@@ -1,5 +1,5 @@
 /* needs: agents/registry.c agents/builtin/builtin.c agents/builtin/ccopt.c
-	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/draft.c
+	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/cross.c agents/builtin/draft.c
 	agents/builtin/draft_read.c agents/builtin/draft_shape.c
 	agents/builtin/draft_expr.c agents/builtin/draft_use.c
 	agents/builtin/draft_walk.c
