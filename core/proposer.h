@@ -56,6 +56,15 @@ struct proposer {
 	/* Optional.  Recipes made smaller by one step each, for the
 	 * minimiser; appended to out. */
 	int (*shrink)(const char *recipe, struct strv *out, struct err *err);
+	/*
+	 * Optional.  Adds one recipe out of two of one origin: the steps of
+	 * both, in an order that can be replayed; where they set one thing
+	 * differently the seed decides.  ERR_NOTFOUND: nothing comes of it
+	 * but one of the two.
+	 */
+	int (*cross)(const struct kernel *k, const struct srcset *origin,
+		     const char *a, const char *b, uint64_t seed,
+		     struct buf *out, struct err *err);
 	/* Optional.  One line each: which strategies cannot be used on these
 	 * sources, and why. */
 	void (*unfit)(const struct kernel *k, const struct srcset *origin,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/builtin/cross.h"
 #include "agents/builtin/moves.h"
 #include "agents/builtin/recipe.h"
 #include "agents/builtin/strategy.h"
@@ -367,5 +368,6 @@ const struct proposer proposer_builtin = {
 	.apply = builtin_apply,
 	.explain = builtin_explain,
 	.shrink = builtin_shrink,
+	.cross = builtin_cross,
 	.unfit = builtin_unfit,
 };
