@@ -12,7 +12,7 @@
 
 struct explore_opts {
 	struct run_opts run;
-	const char *policy, *proposer, *from;
+	const char *policy, *proposer, *from, *push;
 	int64_t width, branches, depth, seed;
 	double keep;
 	bool worktree;
@@ -295,6 +295,8 @@ static int explore_run(struct session *s, int argc, char **argv,
 			"search from the work tree's versions, not HEAD's"),
 		OPT_STR(0, "from", &o.from, "<commit>",
 			"search from this commit"),
+		OPT_MAYBE("push", &o.push, "[=<remote>]",
+			"push to the remote while it runs"),
 		OPT_BOOL(0, "json", &o.run.json,
 			"print one JSON object a kernel"),
 		OPT_BOOL('v', "verbose", &o.run.verbose,
@@ -328,8 +330,11 @@ static int explore_run(struct session *s, int argc, char **argv,
 	}
 	if (!ret)
 		ret = check_identity(s, err);
+	if (!ret && o.push)
+		ret = background_open(&o.run.push, s->repo, o.push, err);
 	task_signals();
 	status = ret ? cmd_status_of(err) : explore_all(s, k, nr, &o, err);
+	background_close(o.run.push);
 	free(k);
 	kernel_file_release(&f);
 	return status;

@@ -9,8 +9,6 @@
 #include "cmd/run.h"
 #include "core/mem.h"
 
-#define LEAST_TIME_S 1.0
-
 static int by_begin(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
@@ -18,8 +16,8 @@ static int by_begin(const void *a, const void *b)
 	return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/* Wall seconds that attempts were in flight: attempts of several judges
- * overlap. */
+/* Wall seconds that attempts of ours were in flight: attempts of several
+ * judges overlap. */
 static double wall_s(const struct graph *g)
 {
 	double (*span)[2] = xcalloc(g->nr, sizeof(*span));
@@ -29,7 +27,7 @@ static double wall_s(const struct graph *g)
 	for (uint32_t i = 1; i < g->nr; i++) {
 		double s = g->node[i].rec.attempt_s;
 
-		if (!(s >= 0))
+		if (!(s >= 0) || g->node[i].united || g->node[i].claimed)
 			continue;
 		span[nr][1] = (double)g->node[i].time;
 		span[nr][0] = span[nr][1] - s;
@@ -48,21 +46,31 @@ static double wall_s(const struct graph *g)
 	return sum;
 }
 
-/* What is left of the budget that the search was started with. */
-static void rest_of_budget(const struct view *v, struct run_opts *o)
+/*
+ * What is left of the budget that the search was started with: of its
+ * attempts what no one has made, of its time what this clone has not used.
+ * What others say that they used is a claim.
+ */
+void run_rest_of_budget(const struct view *v, struct run_opts *o)
 {
 	const struct spec *spec = &v->search->spec;
-	int64_t made = 0;
+	int64_t made = v->graph.nr_spend;	/* of no node, or pruned */
+	double pruned_s = 0;
 
+	for (uint32_t i = 0; i < v->graph.nr_spend; i++)
+		if (v->graph.spend[i].attempt_s > 0 &&
+		    !v->graph.spend[i].claimed)
+			pruned_s += v->graph.spend[i].attempt_s;
 	for (uint32_t i = 1; i < v->graph.nr; i++)
 		made += v->graph.node[i].step > 0 && v->graph.node[i].op &&
+			!v->graph.node[i].united &&
 			strcmp(v->graph.node[i].op, "tune") != 0;
 	if (spec->attempts)
 		o->attempts = spec->attempts > made ? spec->attempts - made : -1;
 	if (spec->time_s > 0) {
-		o->time_s = spec->time_s - wall_s(&v->graph);
-		if (o->time_s < LEAST_TIME_S)
-			o->time_s = LEAST_TIME_S;
+		o->time_s = spec->time_s - wall_s(&v->graph) - pruned_s;
+		if (o->time_s < RUN_LEAST_TIME_S)
+			o->time_s = RUN_LEAST_TIME_S;
 	}
 }
 
@@ -109,7 +117,7 @@ static int resume_one(struct session *s, struct view *v, struct run_opts *o,
 	if (!ret) {
 		task_print_root(&t);
 		if (!own_budget)
-			rest_of_budget(v, o);
+			run_rest_of_budget(v, o);
 		ret = run_search(&t, v->search, o, out, err);
 	}
 	task_close(&t);
@@ -121,6 +129,7 @@ static int resume_run(struct session *s, int argc, char **argv,
 		      struct err *err)
 {
 	struct run_opts o = { .time_s = -1, .jobs = 1 };
+	const char *push = NULL;
 	const struct opt opts[] = {
 		OPT_INT(0, "attempts", &o.attempts, 1, 1000000, "<n>",
 			"<n> more attempts, instead of what is left of the "
@@ -129,6 +138,8 @@ static int resume_run(struct session *s, int argc, char **argv,
 			"this much more time, instead of what is left"),
 		OPT_INT('j', "jobs", &o.jobs, 1, 64, "<n>",
 			"attempts in flight (1)"),
+		OPT_MAYBE("push", &push, "[=<remote>]",
+			"push to the remote while it runs"),
 		OPT_BOOL(0, "json", &o.json, "print one JSON object"),
 		OPT_BOOL('v', "verbose", &o.verbose,
 			"tell of every attempt on a terminal too"),
@@ -162,6 +173,10 @@ static int resume_run(struct session *s, int argc, char **argv,
 	}
 	if (ret)
 		return cmd_status_of(err);
+	if (push && background_open(&o.push, s->repo, push, err)) {
+		view_close(&v);
+		return cmd_status_of(err);
+	}
 	task_signals();
 	memset(&r, 0, sizeof(r));
 	say("%s: resuming search %s", v.search->spec.kernel,
@@ -171,6 +186,7 @@ static int resume_run(struct session *s, int argc, char **argv,
 		run_print(&r, 1, o.json);
 	status = task_stop ? EXIT_INTERRUPTED : ret ? cmd_status_of(err) :
 		 r.has_best ? EXIT_DONE : EXIT_NO;
+	background_close(o.push);
 	run_result_release(&r);
 	view_close(&v);
 	return status;

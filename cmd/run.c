@@ -5,13 +5,21 @@
 #include <string.h>
 
 #include "agents/agents.h"
+#include "cmd/claim.h"
+#include "cmd/elsewhere.h"
 #include "cmd/out.h"
+#include "core/crowd.h"
+#include "core/lease.h"
 #include "core/mem.h"
+#include "core/worker.h"
+
+#define CALL_MS 30000		/* of git, while the search waits for it */
 
 struct teller {			/* what the events are told with */
 	const struct task *task;
 	struct search *search;
 	const struct run_opts *opts;
+	struct crowd *crowd;	/* of a search that is pushed; may be NULL */
 	uint32_t attempts;
 	bool champion_moved;
 };
@@ -20,6 +28,7 @@ void run_result_release(struct run_result *r)
 {
 	free(r->kernel);
 	free(r->search);
+	free(r->advice);
 	free(r->root.shape);
 	record_release(&r->best);
 }
@@ -102,6 +111,10 @@ static void on_tick(void *ctx, const struct search_now *n)
 {
 	const struct teller *t = ctx;
 
+	worker_refresh(t->search);
+	/* With others each result is pushed as it is made. */
+	if (t->opts->push && (!t->crowd || crowd_is_alone(t->crowd)))
+		background_tick(t->opts->push);
 	if (live_on())
 		live("%s: %u done, best %.2fx, %.0f s; %s%.0u%s%s",
 		     t->task->kernel->name, n->attempts, n->best,
@@ -126,6 +139,8 @@ static int fill_result(struct search *s, const struct graph *g,
 		       const char *device, struct run_result *out,
 		       struct err *err)
 {
+	struct buf advice = BUF_INIT;
+
 	out->kernel = xstrdup(s->spec.kernel);
 	out->search = xstrdup(s->spec.slug);
 	out->nodes = g->nr ? g->nr - 1 : 0;
@@ -134,7 +149,12 @@ static int fill_result(struct search *s, const struct graph *g,
 	if (!out->has_best)
 		return 0;
 	out->node = g->node[g->champion].id;
-	return store_record(s, &out->node, device, &out->best, err);
+	if (store_record(s, &out->node, device, &out->best, err) < 0)
+		return err->code;
+	claim_advice(&advice, &g->node[g->champion], &out->best);
+	out->advice = advice.len ? buf_detach(&advice) : NULL;
+	buf_release(&advice);
+	return 0;
 }
 
 /* A search that ended before: only its result. */
@@ -175,6 +195,55 @@ static int publish(const struct search_run *run, const char *device,
 	return ret;
 }
 
+/* ---- others who may join ---- */
+
+static void on_said(void *ctx, const char *text)
+{
+	(void)ctx;
+	say("%s", text);
+}
+
+static void on_warned(void *ctx, const char *text)
+{
+	(void)ctx;
+	warn("%s", text);
+}
+
+/* On another device class than the search's nobody shares its rounds. */
+static int open_crowd(struct teller *t, const char *device, struct err *err)
+{
+	const struct background *b = t->opts->push;
+	struct search *s = t->search;
+	int ttl_s = (int)repo_config_int(s->repo, "maxkernel.leaseSeconds",
+					 LEASE_TTL_S);
+	struct share_teller teller = { .said = on_said, .warned = on_warned };
+	struct remote_opts o = {
+		.timeout_ms = CALL_MS, .quiet = true, .background = true,
+		.stop_fd = task_stop_fd,
+	};
+	int ret;
+
+	if (!b || strcmp(device, s->spec.device) != 0)
+		return 0;
+	o.name = background_remote(b);
+	ret = crowd_open(s, &o, ttl_s, 0, &teller, &t->crowd, err);
+	if (!ret)
+		crowd_alone(t->crowd, background_interval_s(b));
+	return ret;
+}
+
+/* Others wait for what is made here until the lease of it is gone. */
+static void close_push(struct teller *t)
+{
+	struct err late = ERR_INIT;
+
+	if (t->opts->push)
+		background_end(t->opts->push);
+	if (crowd_close(t->crowd, &late) && late.code != ERR_NET)
+		warn("%s", late.msg);
+	t->crowd = NULL;
+}
+
 static bool ended_for_good(enum search_end e)
 {
 	return e == SEARCH_EXHAUSTED || e == SEARCH_FINISHED;
@@ -191,6 +260,7 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		.aux = &t->aux, .policy = policy_find(s->spec.policy),
 		.proposer = proposer_find(s->spec.proposer),
 		.judge = t->judge, .jobs = t->jobs, .config = t->config,
+		.crowd = o->crowd,
 		.attempts = o->attempts, .time_s = o->time_s,
 		.stop = &task_stop, .stop_fd = task_stop_fd,
 		.event = on_event, .tick = on_tick, .ctx = &teller,
@@ -220,18 +290,28 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		free(device);
 		return ret;
 	}
-	ret = search_run(&run, err);
+	if (o->push)
+		background_begin(o->push, s->spec.slug);
+	ret = open_crowd(&teller, device, err);
+	if (teller.crowd)
+		run.crowd = crowd_face(teller.crowd);
+	if (!ret)
+		ret = elsewhere_measure(t, s, run.policy, err);
+	if (!ret)
+		ret = search_run(&run, err);
 	live("%s", "");
 	if (!ret)
 		ret = publish(&run, device, err);
-	if (!ret && ended_for_good(run.end))
+	if (!ret && ended_for_good(run.end) && !run.over)
 		ret = store_finish(s, search_end_name(run.end), err);
 	if (!ret)
 		ret = fill_result(s, &run.graph, device, out, err);
+	close_push(&teller);
 	out->made = run.made;
 	out->elapsed_s = run.elapsed_s;
 	out->why = search_end_name(run.end);
 	out->stopped = run.end == SEARCH_STOPPED;
+	out->over = run.over;
 	search_release(&run);
 	free(device);
 	return ret;
@@ -278,7 +358,8 @@ static void add_row(struct table *t, const struct run_result *r,
 	table_cell(t, "%s", b[3].ptr);
 	table_cell(t, "%s", b[4].ptr);
 	table_cell(t, "%s", b[5].ptr);
-	table_cell(t, "%s", first ? oid_short(&r->node).s : "");
+	table_cell(t, "%s%s", first ? oid_short(&r->node).s : "",
+		   first && r->advice ? " (claimed)" : "");
 	if (first) {
 		table_cell(t, "%u", r->made);
 		table_cell(t, "%.0f", r->elapsed_s);
@@ -288,6 +369,22 @@ static void add_row(struct table *t, const struct run_result *r,
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(b); i++)
 		buf_release(&b[i]);
+}
+
+/* A record whose shapes did not come along. */
+static void add_total(struct table *t, const struct run_result *r)
+{
+	const struct record *b = &r->best;
+	struct shape_result all = {
+		.baseline_ns = b->baseline_ns, .time_ns = b->time_ns,
+		.speedup = b->speedup, .ci_low = b->ci_low,
+		.ci_high = b->ci_high, .gflops = b->gflops, .gbs = b->gbs,
+		.roof = b->roof,
+	};
+	char name[] = "all";
+
+	all.shape = name;
+	add_row(t, r, &all, true);
 }
 
 static void add_none(struct table *t, const struct run_result *r)
@@ -344,7 +441,12 @@ void run_print(const struct run_result *r, size_t nr, bool json)
 			add_row(&t, &r[i], &r[i].best.shape[k], first);
 			first = false;
 		}
+		if (r[i].has_best && first)
+			add_total(&t, &r[i]);
 	}
 	table_print(&t, stdout);
 	table_release(&t);
+	for (size_t i = 0; i < nr; i++)
+		if (r[i].advice)
+			printf("%s: %s\n", r[i].kernel, r[i].advice);
 }

@@ -2,6 +2,7 @@
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
 
+#include "cmd/background.h"
 #include "cmd/task.h"
 #include "core/search.h"
 
@@ -9,6 +10,8 @@ struct run_opts {
 	int64_t attempts, jobs;		/* attempts 0: no cap */
 	double time_s;			/* 0: no cap */
 	bool json, verbose;
+	const struct search_crowd *crowd;	/* NULL: alone */
+	struct background *push;		/* NULL: nothing is pushed */
 };
 
 struct run_result {			/* a line of the final table */
@@ -17,10 +20,12 @@ struct run_result {			/* a line of the final table */
 	bool has_best;
 	struct shape_result root;	/* of the first timed shape */
 	struct oid node;
+	char *advice;			/* the best is a claim; may be NULL */
 	uint32_t made, nodes;
 	double elapsed_s;
 	const char *why;		/* search_end_name(), or finished before */
 	bool stopped;
+	bool over;			/* another worker brings it to its end */
 };
 void run_result_release(struct run_result *r);
 
@@ -28,6 +33,11 @@ void run_result_release(struct run_result *r);
  * caller. */
 int run_spec_kernel(const struct spec *spec, struct kernel_file *f,
 		    struct err *err);
+struct view;
+/* What is left of the budget that a search was started with, as attempts (-1:
+ * nothing) and seconds (RUN_LEAST_TIME_S at least). */
+#define RUN_LEAST_TIME_S 1.0
+void run_rest_of_budget(const struct view *v, struct run_opts *o);
 /*
  * Searches with an open task until the budget is spent, publishes the landing
  * branches and fills *out.  A finished search is told of, not run.

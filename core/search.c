@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "core/search_state.h"
+#include "core/worker.h"
 
 const char *search_end_name(enum search_end e)
 {
@@ -50,8 +51,12 @@ void search_tick(struct state *st)
 				.elapsed_s = search_now_s() - st->start,
 				.doing = "thinking" };
 
+	if (run->crowd)
+		run->crowd->keep(run->crowd->ctx);
 	if (!run->tick)
 		return;
+	if (st->waiting)
+		n.doing = "waiting for other workers";
 	if (run->graph.nr && run->graph.champion)
 		n.best = exp(run->graph.node[run->graph.champion].score);
 	for (int i = 0; i < run->jobs; i++)
@@ -108,6 +113,22 @@ static uint64_t step_seed(uint64_t seed, uint32_t step)
 	return z ^ (z >> 31);
 }
 
+/* Its recipe is one of another version, or what another worker made up. */
+static int pass_over(struct state *st, uint32_t node, struct err *err)
+{
+	const struct oid *id = &st->run->graph.node[node].id;
+
+	if (oidset_add(&st->unread, id)) {
+		char *text = xasprintf("nothing is tried from node %s: %s",
+				       oid_short(id).s, err->msg);
+
+		search_note(st, text);
+		free(text);
+	}
+	err->code = ERR_NONE;
+	return ERR_NOTFOUND;
+}
+
 /* Asks the proposer for one attempt from parent; ERR_NOTFOUND: none left. */
 static int propose(struct state *st, uint32_t parent, uint32_t step,
 		   struct attempt *a, struct err *err)
@@ -128,6 +149,8 @@ static int propose(struct state *st, uint32_t parent, uint32_t step,
 	a->began = search_now_s();
 	ret = st->run->proposer->propose(&ask, &a->p, err);
 	srcset_release(&origin);
+	if (ret == ERR_FORMAT && *ask.recipe)
+		return pass_over(st, parent, err);
 	if (ret)
 		return ret;
 	a->step = step;
@@ -171,9 +194,17 @@ static int replay(struct state *st, const char *recipe, size_t len,
 	return 0;
 }
 
-/* The spec's seeds come first in round 0. */
-static void plan_seeds(struct state *st, struct attempt *at, size_t *nr,
-		       struct err *err)
+/* Rounds of this search alone, without those that were united with it. */
+static uint32_t own_round(const struct state *st, uint32_t round)
+{
+	uint32_t others = st->run->graph.united_rounds;
+
+	return round > others ? round - others : 0;
+}
+
+/* The spec's seeds come first in the search's first round. */
+static void plan_seeds(struct state *st, uint32_t round, struct attempt *at,
+		       size_t *nr, struct err *err)
 {
 	const char *line = st->run->search->spec.seeds;
 	uint32_t size = (uint32_t)st->run->search->spec.round;
@@ -183,7 +214,8 @@ static void plan_seeds(struct state *st, struct attempt *at, size_t *nr,
 		return;
 	for (; line && *line && *nr < size; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
-		if (len && !replay(st, line, len, (uint32_t)*nr + 1, &at[*nr],
+		if (len && !replay(st, line, len,
+				   round * size + (uint32_t)*nr + 1, &at[*nr],
 				   err))
 			(*nr)++;
 	}
@@ -203,8 +235,8 @@ static int plan_round(struct state *st, uint32_t round, struct attempt *at,
 	view.nr = st->prefix;
 	*nr = 0;
 	st->nr_spent = 0;
-	if (round == 0)
-		plan_seeds(st, at, nr, err);
+	if (own_round(st, round) == 0)
+		plan_seeds(st, round, at, nr, err);
 	while (*nr < size) {
 		uint32_t slot = (uint32_t)*nr;
 		uint32_t parent = run->policy->expand(&v, slot);
@@ -229,7 +261,7 @@ static int plan_round(struct state *st, uint32_t round, struct attempt *at,
 
 /* ---- rounds ---- */
 
-static int reload(struct state *st, struct err *err)
+int search_reload(struct state *st, struct err *err)
 {
 	struct strv warnings = STRV_INIT;
 	int ret;
@@ -241,18 +273,19 @@ static int reload(struct state *st, struct err *err)
 	for (size_t i = 0; i < warnings.nr; i++)
 		search_note(st, warnings.v[i]);
 	strv_release(&warnings);
+	if (!ret && st->run->search->together)
+		search_crowd_fold(&st->run->graph);
 	return ret;
 }
 
-/* True when this run's budget lets one more attempt begin. */
-static bool may_go_on(struct state *st, size_t planned)
+bool search_may_go_on(struct state *st, size_t planned)
 {
 	struct search_run *run = st->run;
 
 	if (search_stopped(st))
 		run->end = SEARCH_STOPPED;
-	else if (run->attempts &&
-		 (int64_t)(run->made + planned) >= run->attempts)
+	else if (run->attempts && !(st->joint && run->crowd->company) &&
+		 (int64_t)(run->made + planned) + st->others >= run->attempts)
 		run->end = SEARCH_ATTEMPTS;
 	else if (search_late(st, search_reserve_s(st)))
 		run->end = SEARCH_TIME;
@@ -274,7 +307,7 @@ static size_t cut_round(struct state *st, struct attempt *at, size_t nr,
 			at[i].written = true;
 			continue;
 		}
-		if (!may_go_on(st, fresh)) {
+		if (!search_may_go_on(st, fresh)) {
 			*cut = true;
 			return i;
 		}
@@ -283,17 +316,21 @@ static size_t cut_round(struct state *st, struct attempt *at, size_t nr,
 	return nr;
 }
 
-static void remember(struct state *st)
+void search_remember(struct state *st)
 {
 	const struct graph *g = &st->run->graph;
 
 	oidset_release(&st->seen);
 	for (uint32_t i = 0; i < st->prefix; i++)
 		oidset_add(&st->seen, &g->node[i].state);
+	/* Of nodes that were pruned, all of them of earlier rounds. */
+	for (uint32_t i = 0; i < g->nr_spend; i++)
+		if (g->spend[i].verdict != V_DUP &&
+		    g->spend[i].verdict != V_NO_PROPOSAL)
+			oidset_add(&st->seen, &g->spend[i].state);
 }
 
-/* How many nodes have a step of at most this one. */
-static uint32_t nodes_before(const struct graph *g, uint32_t step)
+uint32_t search_nodes_before(const struct graph *g, uint32_t step)
 {
 	uint32_t nr = 0;
 
@@ -302,10 +339,17 @@ static uint32_t nodes_before(const struct graph *g, uint32_t step)
 	return nr;
 }
 
-/* Made outside the policy's rounds: by hand, or a smaller champion. */
+/* Made outside the policy's rounds: by hand, a smaller champion, or what a
+ * person merged. */
 static bool is_own_round(const struct node *n)
 {
-	return n->op && (!strcmp(n->op, "human") || !strcmp(n->op, "tune"));
+	static const char *const ops[] = { "human", "tune", "import" };
+
+	for (size_t i = 0; n->op && i < ARRAY_SIZE(ops); i++)
+		if (!strcmp(n->op, ops[i]))
+			return true;
+	return n->op && !strcmp(n->op, "crossover") && n->strategy &&
+	       !strcmp(n->strategy, "merge");
 }
 
 /* A node that a killed run wrote and had no time to judge. */
@@ -323,8 +367,9 @@ static int judge_pending(struct state *st, uint32_t node, struct err *err)
 	record_init(&a.rec);
 	a.p.subject = xstrdup(n->subject);
 	/* What it was, or would have been, screened against. */
-	st->champion = graph_champion(g, nodes_before(g, is_own_round(n) ?
-			n->step - 1 : (n->step - 1) / size * size));
+	st->champion = graph_champion(g, search_nodes_before(g,
+			is_own_round(n) ? n->step - 1 :
+			(n->step - 1) / size * size));
 	ret = search_judge_all(st, &a, 1, err);
 	if (!ret && a.written) {
 		record_release(&n->rec);
@@ -336,21 +381,34 @@ static int judge_pending(struct state *st, uint32_t node, struct err *err)
 	return ret;
 }
 
-/* Ours alone, on the device that the search was made on: elsewhere all nodes
- * are unmeasured. */
+/* Made by this slot of this clone, whatever its id was then. */
+static bool is_ours(const struct search *s, const struct strv *ids,
+		    const char *worker)
+{
+	char *now = worker_now(ids, worker ? worker : "");
+	bool ours = !strcmp(now, s->worker);
+
+	free(now);
+	return ours;
+}
+
+/* Ours alone; on another device than the search's all are unmeasured. */
 static int judge_all_pending(struct state *st, struct err *err)
 {
 	const struct search *s = st->run->search;
 	const struct graph *g = &st->run->graph;
-	int ret = 0;
+	struct strv ids = STRV_INIT;
+	int ret;
 
 	if (strcmp(st->info.device, s->spec.device) != 0)
 		return 0;
+	ret = worker_ids(s->repo, &ids, err);
 	for (uint32_t i = 1; i < g->nr && !ret && !search_stopped(st); i++)
-		if (g->node[i].pending && g->node[i].step && g->node[i].worker &&
-		    !strcmp(g->node[i].worker, s->worker) &&
+		if (g->node[i].pending && g->node[i].step &&
+		    is_ours(s, &ids, g->node[i].worker) &&
 		    strcmp(g->node[i].op, "plan") != 0)
 			ret = judge_pending(st, i, err);
+	strv_release(&ids);
 	return ret;
 }
 
@@ -367,10 +425,10 @@ static int run_round(struct state *st, uint32_t round, bool *more,
 	int ret;
 
 	*more = false;
-	st->prefix = nodes_before(g, round * size);
-	resumed = st->prefix < g->nr;
+	st->prefix = search_nodes_before(g, round * size);
+	resumed = graph_last_step(g) > round * size;
 	st->champion = graph_champion(g, st->prefix);
-	remember(st);
+	search_remember(st);
 	ret = plan_round(st, round, at, &nr, err);
 	if (ret)
 		goto out;
@@ -378,12 +436,16 @@ static int run_round(struct state *st, uint32_t round, bool *more,
 		run->end = SEARCH_EXHAUSTED;
 		goto out;
 	}
+	if (st->joint) {
+		ret = search_crowd_round(st, round, at, nr, more, err);
+		goto out;
+	}
 	keep = cut_round(st, at, nr, &cut);
 	for (size_t i = 0; i < keep; i++)
 		todo += !at[i].written;
 	ret = search_judge_all(st, at, keep, err);
 	if (!ret && resumed && todo) {
-		ret = reload(st, err);
+		ret = search_reload(st, err);
 	} else if (!ret || !resumed) {
 		for (size_t i = 0; i < keep && !resumed; i++)
 			if (at[i].written)
@@ -402,21 +464,35 @@ out:
 	return ret;
 }
 
+/* The round to go on with. */
+static uint32_t first_round(const struct graph *g, uint32_t size)
+{
+	const struct node *n = &g->node[g->nr - 1];
+	uint32_t last = graph_last_step(g);
+	uint32_t round = last ? (last - 1) / size : 0;
+
+	/* Such a node numbers a round of its own; what is next sees it.  A
+	 * round that was begun before others were united with the search was
+	 * planned without their nodes. */
+	if (last && ((n->step == last && is_own_round(n)) ||
+		     (g->united_step &&
+		      (g->united_step - 1) / size == round)))
+		round++;
+	return round;
+}
+
 static int rounds(struct state *st, struct err *err)
 {
 	struct search_run *run = st->run;
 	uint32_t size = (uint32_t)run->search->spec.round;
-	uint32_t last = graph_last_step(&run->graph);
-	uint32_t round = last ? (last - 1) / size : 0;
+	uint32_t round = first_round(&run->graph, size);
 	bool more = true;
 	int ret = 0;
 
-	/* Such a node numbers a round of its own; what is next sees it. */
-	if (last && is_own_round(&run->graph.node[run->graph.nr - 1]))
-		round++;
-	for (; more && !ret; round++) {
+	while (more && !ret) {
 		struct policy_view v = { .spec = &run->search->spec,
-					 .graph = &run->graph, .round = round,
+					 .graph = &run->graph,
+					 .round = own_round(st, round),
 					 .exhausted = exhausted, .ctx = st };
 
 		if (run->policy->finished(&v)) {
@@ -424,46 +500,96 @@ static int rounds(struct state *st, struct err *err)
 			break;
 		}
 		ret = run_round(st, round, &more, err);
+		if (ret || more || !search_crowd_lost(st))
+			round++;
+		else	/* what is left of it is made alone */
+			more = search_may_go_on(st, 0);
+		if (!ret && more)
+			ret = search_crowd_choose(st, err);
 	}
+	return ret;
+}
+
+static int begin(struct state *st, struct err *err)
+{
+	struct search_run *run = st->run;
+	int ret;
+
+	st->start = search_now_s();
+	graph_init(&run->graph);
+	run->made = 0;
+	run->over = false;
+	search_crowd_begin(st);
+	judge_info_copy(&st->info, &run->judge[0]->info);
+	for (int i = 0; i < run->jobs; i++)
+		st->slot[i].judge = run->judge[i];
+	ret = search_reload(st, err);
+	if (!ret)
+		ret = search_crowd_choose(st, err);
+	st->prefix = run->graph.nr;
+	st->champion = run->graph.champion;
+	search_remember(st);
+	return ret;
+}
+
+static void end(struct state *st)
+{
+	struct search_run *run = st->run;
+
+	if (search_stopped(st))
+		run->end = SEARCH_STOPPED;
+	for (int i = 0; i < run->jobs; i++) {
+		run->judge[i] = st->slot[i].judge;
+		free(st->slot[i].work);
+	}
+	judge_info_release(&st->info);
+	free(st->spent);
+	oidset_release(&st->seen);
+	oidset_release(&st->unread);
+	run->elapsed_s = search_now_s() - st->start;
+}
+
+int search_judge_node(struct search_run *run, const struct oid *id,
+		      struct err *err)
+{
+	struct state st = { .run = run };
+	int ret = begin(&st, err);
+	uint32_t node = ret ? NODE_NONE : graph_find(&run->graph, id);
+
+	if (!ret && node == NODE_NONE)
+		ret = err_set(err, ERR_NOTFOUND, "search %s has no node %s",
+			      run->search->spec.slug, oid_short(id).s);
+	if (!ret && run->graph.node[node].pending)
+		ret = judge_pending(&st, node, err);
+	if (!ret && !search_stopped(&st) && !run->graph.node[node].pending &&
+	    run->graph.node[node].rec.verdict == V_FASTER &&
+	    !run->graph.node[node].rec.confirming)
+		ret = search_confirm(&st, node, false, err);
+	end(&st);
 	return ret;
 }
 
 int search_run(struct search_run *run, struct err *err)
 {
-	struct state st = { .run = run, .start = search_now_s() };
-	int ret;
+	struct state st = { .run = run };
+	int ret = begin(&st, err);
 
-	graph_init(&run->graph);
-	run->made = 0;
-	judge_info_copy(&st.info, &run->judge[0]->info);
-	for (int i = 0; i < run->jobs; i++)
-		st.slot[i].judge = run->judge[i];
-	ret = reload(&st, err);
-	st.prefix = run->graph.nr;
-	st.champion = run->graph.champion;
-	remember(&st);
 	if (!ret)
 		ret = judge_all_pending(&st, err);
-	if (!ret)
+	/* With others, what is made by hand waits for a run alone: it would
+	 * number a round that they are in. */
+	if (!ret && !st.joint)
 		ret = search_humans(&st, err);
 	if (!ret)
 		ret = rounds(&st, err);
 	if (!ret && !search_stopped(&st)) {
 		st.prefix = run->graph.nr;
 		st.champion = run->graph.champion;
-		remember(&st);
-		ret = search_final(&st, err);
+		search_remember(&st);
+		ret = st.joint ? search_crowd_final(&st, err) :
+			search_final(&st, err);
 	}
-	if (search_stopped(&st))
-		run->end = SEARCH_STOPPED;
-	for (int i = 0; i < run->jobs; i++) {
-		run->judge[i] = st.slot[i].judge;
-		free(st.slot[i].work);
-	}
-	judge_info_release(&st.info);
-	free(st.spent);
-	oidset_release(&st.seen);
-	run->elapsed_s = search_now_s() - st.start;
+	end(&st);
 	return ret;
 }
 

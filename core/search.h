@@ -50,6 +50,41 @@ enum search_end {
 };
 const char *search_end_name(enum search_end e);
 
+/*
+ * The other workers of a search that is made by several at once.  Each of
+ * these may block for as long as a call of git takes.  ERR_NET: the remote is
+ * out of reach for now; wait() waits the longer the more often that was so.
+ */
+struct search_crowd {
+	void *ctx;
+	int64_t attempts;	/* of the search by all workers; 0: no cap */
+	/* Takes over what the others have made; *news: there was something. */
+	int (*pull)(void *ctx, bool *news, struct err *err);
+	/* Claims what the keys ([a-z0-9._-]) stand for: 0 and won[i]. */
+	int (*claim)(void *ctx, const char *const *key, bool *won, size_t nr,
+		     struct err *err);
+	/* Gives the others what this worker has made, and all claims back. */
+	int (*share)(void *ctx, struct err *err);
+	/* Keeps the claims alive; called several times a second. */
+	void (*keep)(void *ctx);
+	/* Waits a little, or until the run is to stop. */
+	int (*wait)(void *ctx, struct err *err);
+	/* How many workers there are, this one too, as far as is known. */
+	size_t (*workers)(void *ctx);
+	/* What is claimed at once should last so long, within a fair share of
+	 * the round: each claim and each result is a push. */
+	double claim_s;
+	/*
+	 * Is the next round to be made with others?  NULL: every round is.
+	 * Then attempts is not looked at: search_run.attempts are those of
+	 * all workers from here on.
+	 */
+	bool (*company)(void *ctx);
+	/* The others cannot be reached: what is left of the round is better
+	 * made alone.  NULL: they are waited for. */
+	bool (*lost)(void *ctx);
+};
+
 struct search_run {
 	/* in: all borrowed */
 	struct search *search;
@@ -65,6 +100,7 @@ struct search_run {
 	struct judge **judge;
 	int jobs;
 	struct judge_config config;
+	const struct search_crowd *crowd;	/* NULL: alone */
 	int64_t attempts;		/* of this run; 0: no cap */
 	double time_s;			/* of this run; 0: no cap */
 	volatile sig_atomic_t *stop;	/* set by a signal handler */
@@ -75,6 +111,7 @@ struct search_run {
 	/* out */
 	struct graph graph;
 	enum search_end end;
+	bool over;			/* another worker brings it to its end */
 	uint32_t made;			/* attempts of this run */
 	double elapsed_s;
 };
@@ -86,12 +123,17 @@ struct search_run {
  * after an error; search_release() frees it.
  */
 int search_run(struct search_run *run, struct err *err);
+/* Judges one pending node, and confirms it if it seems to be faster.  The
+ * policy is not asked; search_release() afterwards as well. */
+int search_judge_node(struct search_run *run, const struct oid *node,
+		      struct err *err);
 void search_release(struct search_run *run);
 
 /*
  * Brings the landing branches in line with the graph: best/<device>, and for
  * the frontier beam/<device>/1 and on (confirmed or faster nodes only, at
- * most spec.width).  Branches that must be left alone are named in warn.
+ * most spec.width).  What another worker claims guides the search, but is
+ * not landed: of what was measured here the best is, or none.  Branches that must be left alone are named in warn.
  * proposer (may be NULL) explains recipes; else a node's own plan is used.
  */
 struct publication {

@@ -63,15 +63,20 @@ static uint32_t best_unconfirmed(const struct state *st, uint32_t from)
 }
 
 /* At most one confirmation a round, so that a resumed round does no other. */
-int search_confirm_round(struct state *st, uint32_t from, struct err *err)
+uint32_t search_to_confirm(const struct state *st, uint32_t from)
 {
 	const struct graph *g = &st->run->graph;
-	uint32_t node;
 
 	for (uint32_t i = from; i < g->nr; i++)
 		if (g->node[i].rec.confirming)
-			return 0;
-	node = best_unconfirmed(st, from);
+			return NODE_NONE;
+	return best_unconfirmed(st, from);
+}
+
+int search_confirm_round(struct state *st, uint32_t from, struct err *err)
+{
+	uint32_t node = search_to_confirm(st, from);
+
 	return node == NODE_NONE ? 0 : search_confirm(st, node, false, err);
 }
 
@@ -193,6 +198,10 @@ static int minimise(struct state *st, struct err *err)
 		better = false;
 		if (n->recipe && *n->recipe)
 			ret = run->proposer->shrink(n->recipe, &smaller, err);
+		if (ret == ERR_FORMAT) {	/* told when it was passed over */
+			err->code = ERR_NONE;
+			ret = 0;
+		}
 		for (size_t i = 0; i < smaller.nr && !ret && !better; i++) {
 			if (search_stopped(st) ||
 			    search_late(st, st->confirm_s) ||
@@ -217,7 +226,8 @@ int search_final(struct state *st, struct err *err)
 			break;
 		ret = search_confirm(st, node, false, err);
 	}
-	return ret ? ret : minimise(st, err);
+	return ret || st->run->end == SEARCH_ATTEMPTS ? ret :
+		minimise(st, err);
 }
 
 
