@@ -1,5 +1,5 @@
 /* needs: agents/registry.c agents/builtin/builtin.c agents/builtin/ccopt.c
-	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/evidence.c
+	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/cross.c agents/builtin/evidence.c
 	agents/builtin/fastmath.c agents/builtin/maxloop.c
 	agents/builtin/moves.c agents/builtin/recipe.c
 	agents/builtin/restrict.c agents/builtin/site.c
