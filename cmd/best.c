@@ -1,6 +1,7 @@
 /* git maxkernel best: the champion of each kernel. */
 #include <stdlib.h>
 
+#include "cmd/claim.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -20,7 +21,7 @@ static void print_json(const struct view *v, uint32_t idx,
 	buf_addf(&pick, "git maxkernel pick %s", node_short(v, idx).s);
 	jout_begin(&j);
 	node_json(&j, v, idx, r);
-	jout_str(&j, "branch", branch);
+	jout_str(&j, "branch", v->graph.node[idx].claimed ? NULL : branch);
 	jout_str(&j, "pick", pick.ptr);
 	jout_end(&j, stdout);
 	buf_release(&pick);
@@ -44,8 +45,17 @@ static void print_text(const struct view *v, uint32_t idx,
 	put_clean(stdout, n->subject ? n->subject : "");
 	puts("\n");
 	shapes_print(r, stdout);
-	printf("%sbranch: %s\npick:   git maxkernel pick %s\n",
-	       r->nr_shapes ? "\n" : "", branch, node_short(v, idx).s);
+	if (r->nr_shapes)
+		putchar('\n');
+	buf_reset(&b);
+	claim_text(&b, n, r);
+	if (n->claimed)
+		printf("trust:  %s, not measured here\n"
+		       "verify: git maxkernel verify %s\n", b.ptr,
+		       node_short(v, idx).s);
+	else
+		printf("branch: %s\n", branch);
+	printf("pick:   git maxkernel pick %s\n", node_short(v, idx).s);
 	buf_release(&b);
 }
 
@@ -104,8 +114,12 @@ static int best_run(struct session *s, int argc, char **argv, struct err *err)
 		ret = best_one(s->repo, kernels.v[i], json, found > 0, err);
 		found += ret > 0;
 	}
-	if (ret >= 0 && !kernels.nr)
-		say("no search yet; start one with: git maxkernel explore");
+	if (ret >= 0 && !kernels.nr) {
+		struct err none = ERR_INIT;
+
+		node_none(s->repo, &none);
+		say("%s", none.msg);
+	}
 	strv_release(&kernels);
 	if (ret < 0)
 		return cmd_status_of(err);

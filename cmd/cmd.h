@@ -37,8 +37,11 @@ struct cmd {
 };
 
 extern const struct cmd cmd_init, cmd_add, cmd_audit, cmd_explore, cmd_resume,
+	cmd_worker,
 	cmd_measure, cmd_status, cmd_log, cmd_show, cmd_graph, cmd_frontier,
-	cmd_best, cmd_diff, cmd_pick, cmd_verify, cmd_doctor, cmd_version;
+	cmd_best, cmd_diff, cmd_pick, cmd_merge, cmd_prune, cmd_verify, cmd_doctor,
+	cmd_version, cmd_push, cmd_pull,
+	cmd_hook;	/* in hooks/ */
 
 /* ERR_USAGE gives 129, ERR_STOPPED 130, others 128. */
 int cmd_status_of(const struct err *err);

@@ -69,6 +69,36 @@ _git_maxkernel ()
 			__git for-each-ref --format='%(refname:short)' \
 				refs/heads/maxkernel/)"
 		;;
+	hook)
+		case $prev in
+		hook) __gitcomp "install remove run" ;;
+		run) __gitcomp "pre-push pre-receive" ;;
+		esac
+		;;
+	worker)
+		__gitcomp_nl "$(__git remote)"
+		;;
+	push | pull)
+		if [ "$prev" = "$command" ]; then
+			__gitcomp_nl "$(__git remote)"
+		else
+			__gitcomp_nl "$(__git for-each-ref \
+				--format='%(refname:lstrip=2)' \
+				'refs/maxkernel/*/spec' | sed 's,/spec$,,')"
+		fi
+		;;
+	prune)
+		__gitcomp_nl "$(__git for-each-ref \
+			--format='%(refname:lstrip=2)' 'refs/maxkernel/*/spec' |
+			sed 's,/spec$,,')"
+		;;
+	merge)
+		__gitcomp_nl "$(__git for-each-ref \
+			--format='%(refname:lstrip=2)' 'refs/maxkernel/*/spec' |
+			sed 's,/spec$,,'
+			__git for-each-ref --format='%(refname:short)' \
+				refs/heads/maxkernel/)"
+		;;
 	add)
 		COMPREPLY=()	# bash completes file names
 		;;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/claim.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -66,6 +67,10 @@ static void print_node(const struct view *v, uint32_t i)
 		node_speedup(&b, n);
 	if (b.len && strcmp(b.ptr, "-"))
 		printf(" %s", b.ptr);
+	buf_reset(&b);
+	claim_text(&b, n, NULL);
+	if (i && b.len)
+		printf(" (%s)", b.ptr);
 	if (i && i == v->graph.champion)
 		printf(" %s*%s", colour(COL_GOOD), colour(COL_RESET));
 	if (n->parent[1] != NODE_NONE)
@@ -166,6 +171,12 @@ static void dot_node(const struct view *v, uint32_t i)
 	       node_short(v, i).s, node_verdict(v, i));
 	if (i && strcmp(b.ptr, "-"))
 		printf(" %s", b.ptr);
+	buf_reset(&b);
+	claim_text(&b, n, NULL);
+	if (i && b.len) {
+		fputs("\\n", stdout);
+		put_dot(b.ptr);
+	}
 	if (n->subject) {
 		fputs("\\n", stdout);
 		put_dot(n->subject);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/claim.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -60,7 +61,8 @@ static void add_row(struct table *t, const struct view *v, uint32_t i)
 	table_tint(t, COL_NODE);
 	table_cell(t, "%" PRIu32, n->step);
 	table_cell(t, "%s", n->op ? n->op : "");
-	table_cell(t, "%s", node_verdict(v, i));
+	table_cell(t, "%s%s", node_verdict(v, i),
+		   i && n->claimed ? " (claimed)" : "");
 	table_tint(t, i ? verdict_colour(n->pending ? V_NONE :
 					 n->rec.verdict) : COL_DIM);
 	if (i)
@@ -91,7 +93,7 @@ static void print_parents(const struct view *v, const struct node *n)
 			printf(" %s", node_short(v, n->parent[i]).s);
 }
 
-static void print_long(const struct view *v, uint32_t i)
+static void print_long(struct view *v, uint32_t i)
 {
 	const struct node *n = &v->graph.node[i];
 	struct buf b = BUF_INIT;
@@ -115,7 +117,9 @@ static void print_long(const struct view *v, uint32_t i)
 			fmt_interval(&b, n->rec.ci_low, n->rec.ci_high);
 			printf(" %s", b.ptr);
 		}
-		putchar('\n');
+		buf_reset(&b);
+		claim_full(&b, v, i);
+		printf("%s%s\n", b.len ? ", " : "", b.ptr);
 	} else {
 		puts("Verdict: root, the start of the search");
 	}

@@ -17,10 +17,12 @@
 
 static const struct cmd *const commands[] = {
 	&cmd_init, &cmd_add, &cmd_audit, &cmd_doctor,
-	&cmd_explore, &cmd_resume, &cmd_measure,
+	&cmd_explore, &cmd_resume, &cmd_worker, &cmd_measure,
 	&cmd_status, &cmd_log, &cmd_show, &cmd_graph, &cmd_frontier,
 	&cmd_best, &cmd_diff,
-	&cmd_pick, &cmd_verify,
+	&cmd_pick, &cmd_merge, &cmd_prune, &cmd_verify,
+	&cmd_hook,
+	&cmd_push, &cmd_pull,
 	&cmd_version,
 };
 
@@ -47,6 +49,55 @@ static const struct cmd *find(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+/* Edits between two words, a swap of neighbours counting as one. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t d[3][32] = { { 0 } }, n = strlen(a), m = strlen(b);
+
+	if (n > 30 || m > 30)
+		return 31;
+	for (size_t k = 0; k <= m; k++)
+		d[0][k] = k;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *now = d[i % 3], *last = d[(i + 2) % 3];
+		const size_t *older = d[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t k = 1; k <= m; k++) {
+			size_t best = last[k - 1] + (a[i - 1] != b[k - 1]);
+
+			if (last[k] + 1 < best)
+				best = last[k] + 1;
+			if (now[k - 1] + 1 < best)
+				best = now[k - 1] + 1;
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
+			    a[i - 2] == b[k - 1] && older[k - 2] + 1 < best)
+				best = older[k - 2] + 1;
+			now[k] = best;
+		}
+	}
+	return d[n % 3][m];
+}
+
+/* As git does it for its own. */
+static void print_similar(const char *name)
+{
+	size_t best = strlen(name) < 4 ? 2 : 3, nr = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+			size_t d = distance(name, commands[i]->name);
+
+			if (!pass && d < best)
+				best = d;
+			if (!pass || d != best || best > 2)
+				continue;
+			if (!nr++)
+				fputs("\ndid you mean\n", stderr);
+			fprintf(stderr, "\t%s\n", commands[i]->name);
+		}
 }
 
 int cmd_status_of(const struct err *err)
@@ -188,6 +239,7 @@ int main(int argc, char **argv)
 	if (!cmd) {
 		fprintf(stderr, "error: '%s' is not a git maxkernel command\n"
 			"see 'git maxkernel -h'\n", argv[1]);
+		print_similar(argv[1]);
 		return EXIT_USAGE;
 	}
 	return close_stdout(run(cmd, argc - 1, argv + 1));

@@ -6,6 +6,9 @@
 
 #include "core/mem.h"
 #include "core/policy.h"
+#include "core/remote.h"
+
+#define MAX_CANDIDATES 8	/* searches that an error names */
 
 /* ---- a search, loaded ---- */
 
@@ -94,6 +97,27 @@ static const struct spec *newest_of(const struct spec_list *l,
 	return NULL;
 }
 
+/* Names them, as far as they are few. */
+static int several(const struct spec_list *l, const char *name, bool kernel,
+		   struct err *err)
+{
+	struct buf names = BUF_INIT;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		if (kernel ? strcmp(l->v[i].kernel, name) != 0 :
+		    strncmp(l->v[i].slug, name, strlen(name)) != 0)
+			continue;
+		if (nr++ < MAX_CANDIDATES)
+			buf_addf(&names, "%s%s", names.len ? ", " : "",
+				 l->v[i].slug);
+	}
+	err_set(err, ERR_USAGE, "'%s' is short for %zu searches: %s%s", name,
+		nr, names.ptr, nr > MAX_CANDIDATES ? ", ..." : "");
+	buf_release(&names);
+	return err->code;
+}
+
 static int by_slug(const struct spec_list *l, const char *name,
 		   const struct spec **out, struct err *err)
 {
@@ -108,8 +132,7 @@ static int by_slug(const struct spec_list *l, const char *name,
 		nr++;
 	}
 	if (nr > 1)
-		return err_set(err, ERR_USAGE, "'%s' is short for several "
-			       "searches; see 'git maxkernel status'", name);
+		return several(l, name, false, err);
 	return nr ? 0 : err_set(err, ERR_NOTFOUND, "there is no search or "
 				"kernel '%s'; see 'git maxkernel status'",
 				name);
@@ -119,8 +142,7 @@ static int find_search(const struct spec_list *l, const char *name,
 		       const struct spec **out, struct err *err)
 {
 	if (!l->nr)
-		return err_set(err, ERR_NOTFOUND, "there is no search yet; "
-			       "start one with 'git maxkernel explore'");
+		return err_set(err, ERR_NOTFOUND, "there is no search here");
 	if (!name) {
 		*out = &l->v[0];
 		return 0;
@@ -131,6 +153,22 @@ static int find_search(const struct spec_list *l, const char *name,
 	return by_slug(l, name, out, err);
 }
 
+int node_none(struct repo *r, struct err *err)
+{
+	struct err unused = ERR_INIT;
+	char *remote = NULL;
+
+	if (remote_default_fetch(r, &remote, &unused))
+		err_set(err, ERR_NOTFOUND, "there is no search here; 'git "
+			"maxkernel explore' starts one");
+	else
+		err_set(err, ERR_NOTFOUND, "there is no search here; 'git "
+			"maxkernel pull' fetches those of '%s', 'git "
+			"maxkernel explore' starts one", remote);
+	free(remote);
+	return err->code;
+}
+
 int node_search(struct repo *r, const char *name, struct view *out,
 		struct err *err)
 {
@@ -138,10 +176,50 @@ int node_search(struct repo *r, const char *name, struct view *out,
 	const struct spec *spec = NULL;
 	int ret = node_searches(r, &list, err);
 
+	if (!ret && !list.nr)
+		ret = node_none(r, err);
 	if (!ret)
 		ret = find_search(&list, name, &spec, err);
 	if (!ret)
 		ret = view_open(out, r, spec->slug, err);
+	spec_list_release(&list);
+	return ret;
+}
+
+/* A whole slug, a kernel that has one search, the beginning of a slug. */
+static int find_one(const struct spec_list *l, const char *name,
+		    const struct spec **out, struct err *err)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++)
+		if (!strcmp(l->v[i].slug, name)) {
+			*out = &l->v[i];
+			return 0;
+		}
+	for (size_t i = 0; i < l->nr; i++)
+		if (!strcmp(l->v[i].kernel, name)) {
+			*out = &l->v[i];
+			nr++;
+		}
+	if (nr > 1)
+		return several(l, name, true, err);
+	return nr ? 0 : by_slug(l, name, out, err);
+}
+
+int node_slug(struct repo *r, const char *name, char **slug, struct err *err)
+{
+	struct spec_list list = { NULL, 0, 0 };
+	const struct spec *spec = NULL;
+	int ret = node_searches(r, &list, err);
+
+	*slug = NULL;
+	if (!ret && !list.nr)
+		ret = node_none(r, err);
+	if (!ret)
+		ret = find_one(&list, name, &spec, err);
+	if (!ret)
+		*slug = xstrdup(spec->slug);
 	spec_list_release(&list);
 	return ret;
 }
@@ -382,6 +460,8 @@ static int find_commit(struct repo *r, const struct oid *node,
 {
 	int ret = view_open(out, r, slug, err);
 
+	if (ret == ERR_NOTFOUND)	/* united with one that is here? */
+		return node_united(r, node, out, idx, err);
 	if (ret)
 		return ret;
 	*idx = graph_find(&out->graph, node);
@@ -538,6 +618,7 @@ void node_json(struct jout *j, const struct view *v, uint32_t idx,
 	jout_str(j, "worker", n->worker);
 	jout_int(j, "time", n->time);
 	jout_bool(j, "pending", n->pending);
+	jout_str(j, "measured_by", n->rec_worker);
 	jout_bool(j, "champion", idx && idx == v->graph.champion);
 	jout_record(j, r ? r : &n->rec);
 }

@@ -35,11 +35,19 @@ int node_searches(struct repo *r, struct spec_list *out, struct err *err);
 /* By name (NULL: the newest); ERR_NOTFOUND says what to type. */
 int node_search(struct repo *r, const char *name, struct view *out,
 		struct err *err);
+/* The slug that a name stands for and no other: a slug, a kernel with one
+ * search, the beginning of a slug.  Caller frees. */
+int node_slug(struct repo *r, const char *name, char **slug, struct err *err);
+/* Sets ERR_NOTFOUND: there is no search here, and where there may be some. */
+int node_none(struct repo *r, struct err *err);
 /* Is this the name of a kernel or a search, rather than of a node? */
 bool node_names_search(struct repo *r, const char *name);
 /* *idx indexes out->graph. */
 int node_find(struct repo *r, const char *name, struct view *out,
 	      uint32_t *idx, struct err *err);
+/* A node of a search that is not here, in one that it was united with. */
+int node_united(struct repo *r, const struct oid *node, struct view *out,
+		uint32_t *idx, struct err *err);
 /*
  * The champion of a kernel: the highest ci_low among the searches that have
  * the same section, root and device class as its newest search, which is the

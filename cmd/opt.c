@@ -32,7 +32,8 @@ static void add_option(struct buf *b, const struct opt *o)
 	if (o->name)
 		buf_addf(b, "%s--%s", o->shortname ? ", " : "", o->name);
 	if (o->argh)
-		buf_addf(b, " %s", o->argh);
+		buf_addf(b, "%s%s", o->type == OPT_T_MAYBE ? "" : " ",
+			 o->argh);
 	width = b->len - start;
 	if (width >= HELP_COLUMN) {
 		buf_addch(b, '\n');
@@ -77,7 +78,8 @@ static void print_names(const struct opt *opts)
 		if (!opts->name)
 			continue;
 		printf("%s--%s%s", sep, opts->name,
-		       takes_value(opts) ? "=" : "");
+		       takes_value(opts) && opts->type != OPT_T_MAYBE ?
+		       "=" : "");
 		sep = " ";
 	}
 	putchar('\n');
@@ -181,6 +183,7 @@ static int set_value(const struct opt *o, const char *text, bool yes,
 	case OPT_T_INT:
 		return parse_int(o, text, err);
 	case OPT_T_STR:
+	case OPT_T_MAYBE:
 		*(const char **)o->value = text;
 		return 0;
 	case OPT_T_LIST:
@@ -203,6 +206,8 @@ static int take_value(struct parse *p, const struct opt *o, const char *glued)
 
 	if (glued)
 		return set_value(o, glued, true, p->err);
+	if (o->type == OPT_T_MAYBE)
+		return set_value(o, "", true, p->err);
 	if (p->at + 1 >= p->argc)
 		return err_set(p->err, ERR_USAGE, "%s requires a value",
 			       called(o, name, sizeof(name)));

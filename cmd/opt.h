@@ -15,7 +15,7 @@
 
 enum opt_type {
 	OPT_T_END, OPT_T_BOOL, OPT_T_COUNT, OPT_T_INT, OPT_T_STR, OPT_T_LIST,
-	OPT_T_DOUBLE, OPT_T_TIME
+	OPT_T_DOUBLE, OPT_T_TIME, OPT_T_MAYBE
 };
 
 struct opt {
@@ -44,6 +44,9 @@ struct opt {
 /* seconds as a double; "90", "90s", "5m", "2h" */
 #define OPT_TIME(s, n, v, a, h) \
 	{ OPT_T_TIME, s, n, (double *){ v }, a, h, 0, 0 }
+/* --name or --name=value, never --name value; "" for --name alone */
+#define OPT_MAYBE(n, v, a, h) \
+	{ OPT_T_MAYBE, 0, n, (const char **){ v }, a, h, 0, 0 }
 #define OPT_END { OPT_T_END, 0, NULL, NULL, NULL, NULL, 0, 0 }
 
 /*

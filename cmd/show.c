@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/child.h"
+#include "cmd/claim.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -173,13 +174,14 @@ static void print_verdict(const struct shown *s)
 	buf_release(&b);
 }
 
-static void print_where(const struct record *r)
+static void print_where(const struct node *n, const struct record *r)
 {
 	struct buf b = BUF_INIT;
 
 	if (!r->host && !r->device)
 		return;
-	head("Measured");
+	head(n->claimed ? "Claimed, not measured here" : "Measured");
+	fact("by", n->rec_worker);
 	fact("host", r->host);
 	fact("device", r->device);
 	fact("compiler", r->compiler);
@@ -284,7 +286,7 @@ static void print_text(const struct shown *s)
 	if (s->rec.nr_shapes)
 		putchar('\n');
 	shapes_print(&s->rec, stdout);
-	print_where(&s->rec);
+	print_where(&s->v->graph.node[s->idx], &s->rec);
 	if (s->plan.len) {
 		head("Plan");
 		put_clean_lines(stdout, "    ", s->plan.ptr);

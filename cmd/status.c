@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/claim.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -88,6 +89,9 @@ static void best_json(struct jout *j, const struct view *v)
 	jout_num(j, "speedup", sure ? r->speedup : NAN);
 	jout_num(j, "ci_low", sure ? r->ci_low : NAN);
 	jout_num(j, "ci_high", sure ? r->ci_high : NAN);
+	jout_str(j, "trust", !best ? NULL : g->node[best].claimed ?
+		 "claimed" : "measured");
+	jout_str(j, "measured_by", best ? g->node[best].rec_worker : NULL);
 }
 
 static int print_json(struct view *v, struct err *err)
@@ -147,6 +151,8 @@ static int add_row(struct table *t, struct view *v, int64_t now,
 		node_speedup(&b, &g->node[best]);
 	else
 		buf_addch(&b, '-');
+	if (best && g->node[best].claimed)
+		buf_addstr(&b, " (claimed)");
 	table_cell(t, "%s", b.ptr);
 	if (g->champion)
 		table_tint(t, COL_GOOD);
@@ -194,9 +200,12 @@ static int list_all(struct repo *r, bool json, struct err *err)
 	}
 	if (!ret && !json && list.nr)
 		table_print(&t, stdout);
-	if (!ret && !json && !list.nr)
-		printf("no search yet; start one with: git maxkernel "
-		       "explore\n");
+	if (!ret && !json && !list.nr) {
+		struct err none = ERR_INIT;
+
+		node_none(r, &none);
+		puts(none.msg);
+	}
 	table_release(&t);
 	spec_list_release(&list);
 	return ret;
@@ -223,9 +232,12 @@ static void fact_best(struct view *v)
 	if (v->graph.champion) {
 		buf_addch(&b, ' ');
 		fmt_interval(&b, n->rec.ci_low, n->rec.ci_high);
-		buf_addstr(&b, " confirmed");
+		buf_addstr(&b, n->claimed ? " " : " confirmed");
+		claim_full(&b, v, best);
 	} else {
 		buf_addstr(&b, " estimated, not confirmed");
+		buf_addstr(&b, n->claimed ? ", " : "");
+		claim_full(&b, v, best);
 	}
 	buf_addf(&b, ", node %s", node_short(v, best).s);
 	if (n->subject)
@@ -277,6 +289,9 @@ static void next_step(const struct view *v, const char *why)
 	if (v->graph.champion) {
 		printf("look:       git maxkernel show %s\n",
 		       node_short(v, v->graph.champion).s);
+		if (v->graph.node[v->graph.champion].claimed)
+			printf("measure it: git maxkernel verify %s\n",
+			       node_short(v, v->graph.champion).s);
 		printf("take it:    git maxkernel pick %s\n",
 		       node_short(v, v->graph.champion).s);
 	}

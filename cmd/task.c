@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/out.h"
@@ -17,11 +19,42 @@ volatile sig_atomic_t task_stop;
 int task_stop_fd = -1;
 static int stop_write_fd = -1;
 
-static void on_signal(int sig)
+/*
+ * One press of the interrupt key comes from the terminal and, of
+ * `git maxkernel`, once more from git, which passes it on to its child: those
+ * two are one request, as are two that come at once.
+ */
+#define SAME_PRESS_MS 300
+
+static struct {
+	volatile sig_atomic_t from_parent, others;
+	long long at_ms;
+	pid_t parent;
+} asked;
+
+static bool is_second(const siginfo_t *info)
+{
+	bool passed_on = info && info->si_code == SI_USER &&
+			 info->si_pid == asked.parent;
+	struct timespec ts = { 0, 0 };
+	long long now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+	if (task_stop && now - asked.at_ms < SAME_PRESS_MS)
+		return false;
+	asked.at_ms = now;
+	if (passed_on)
+		return ++asked.from_parent > 1;
+	return ++asked.others > 1;
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (task_stop)
+	(void)context;
+	if (is_second(info))
 		_exit(EXIT_INTERRUPTED);
 	task_stop = sig;
 	if (write(stop_write_fd, "x", 1) < 0)
@@ -48,11 +81,13 @@ static void end_with_git(void)
 
 void task_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_sigaction = on_signal,
+				.sa_flags = SA_SIGINFO };
 	int fd[2];
 
 	if (task_stop_fd >= 0 || pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
+	asked.parent = getppid();
 	task_stop_fd = fd[0];
 	stop_write_fd = fd[1];
 	sigaction(SIGINT, &sa, NULL);

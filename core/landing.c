@@ -60,6 +60,8 @@ static void add_subject(struct buf *out, const struct spec *spec,
 	add_clean(&s, spec->kernel);
 	cut(&s, KERNEL_NAME_MAX);
 	buf_addstr(&s, ": ");
+	if (rec->claimed)
+		buf_addstr(&s, "not measured here, claimed ");
 	if (rec->verdict == V_CONFIRMED && isfinite(rec->speedup)) {
 		add_ratio(&s, rec->speedup);
 		buf_addstr(&s, " faster (");
@@ -199,6 +201,8 @@ static void add_where(struct buf *out, const struct record *rec)
 	add_factor(out, "- over the best compiler flags", rec->vs_best_flags);
 	add_factor(out, "- over the best rival", rec->vs_rival);
 	add_fact(out, "- verdict", verdict_name(rec->verdict));
+	if (rec->claimed)
+		add_fact(out, "- trust", "claimed, not measured here");
 	add_fact(out, "- host", rec->host);
 	add_fact(out, "- device", rec->device);
 	add_fact(out, "- compiler", rec->compiler);

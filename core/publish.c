@@ -19,10 +19,11 @@ static bool never(void *ctx, uint32_t node)
  * A node that is its own origin has its plan.
  */
 static int explain(const struct publication *p, uint32_t node,
-		   struct buf *out, struct err *err)
+		   struct buf *out, struct strv *warn, struct err *err)
 {
 	const struct node *n = &p->graph->node[node];
 	struct srcset origin = SRCSET_INIT;
+	struct err why = ERR_INIT;
 	int ret;
 
 	if (!p->proposer || !p->proposer->explain || !n->recipe || !*n->recipe)
@@ -30,12 +31,18 @@ static int explain(const struct publication *p, uint32_t node,
 	ret = store_source(p->search->repo, n->origin ?
 			   &p->graph->node[n->origin].id :
 			   &p->search->spec.root, p->kernel, false, &origin,
-			   err);
+			   &why);
 	if (!ret)
 		ret = p->proposer->explain(p->kernel, &origin, n->recipe, out,
-					   err);
+					   &why);
 	srcset_release(&origin);
-	return ret;
+	if (!ret)
+		return 0;
+	/* Another version's recipe, or another worker's claim. */
+	strv_pushf(warn, "the recipe of %s cannot be told in words: %s",
+		   oid_short(&n->id).s, why.msg);
+	buf_reset(out);
+	return store_plan(p->search, &n->id, out, err);
 }
 
 /* A branch that a person stands on or has built on is left alone. */
@@ -50,7 +57,7 @@ static int land(const struct publication *p, uint32_t node, const char *what,
 	record_init(&rec);
 	ret = store_record(p->search, &n->id, p->device, &rec, err);
 	if (!ret)
-		ret = explain(p, node, &plan, err);
+		ret = explain(p, node, &plan, warn, err);
 	if (!ret) {
 		land_message(&message, &p->search->spec, n, &rec, plan.ptr);
 		ret = store_land(p->search, what, &n->id, message.ptr, err);
@@ -70,7 +77,8 @@ static bool worth_showing(const struct graph *g, uint32_t node)
 {
 	const struct node *n = &g->node[node];
 
-	return node != 0 && (n->confirmed || n->rec.verdict == V_FASTER);
+	return node != 0 && !n->claimed &&
+		(n->confirmed || n->rec.verdict == V_FASTER);
 }
 
 int search_publish(const struct publication *p, struct strv *warn,
@@ -78,7 +86,7 @@ int search_publish(const struct publication *p, struct strv *warn,
 {
 	const struct graph *g = p->graph;
 	const struct spec *spec = &p->search->spec;
-	uint32_t last = graph_last_step(g);
+	uint32_t last = graph_last_step(g), own = graph_own_champion(g);
 	struct policy_view v = {
 		.spec = spec, .graph = g, .exhausted = never,
 		.round = last ? (last - 1) / (uint32_t)spec->round + 1 : 0,
@@ -90,8 +98,8 @@ int search_publish(const struct publication *p, struct strv *warn,
 	int ret;
 
 	buf_addf(&what, "best/%s", p->device);
-	ret = g->champion ? land(p, g->champion, what.ptr, warn, err)
-			  : store_unland(p->search, what.ptr, err);
+	ret = own ? land(p, own, what.ptr, warn, err)
+		  : store_unland(p->search, what.ptr, err);
 	nr = p->policy->frontier(&v, front, max);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		if (!worth_showing(g, front[i]))

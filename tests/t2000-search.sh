@@ -89,6 +89,19 @@ test_that 'explore again goes on with an unfinished search' '
 	[ "$(the_search)" = "$s" ] && [ "$(nodes "$s" | wc -l)" -gt "$n" ]
 '
 
+test_that 'a last round that left spend lines alone goes on, without an empty node' '
+	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
+	git maxkernel explore -q --attempts 4 && s=$(the_search) && w=$(cat .git/maxkernel/log/worker) &&
+	size=$(git show "refs/maxkernel/$s/spec:spec" | tr -d "\n" | sed "s/.*\"round\":\([0-9]*\).*/\1/") &&
+	git maxkernel resume -q --attempts $((size > 4 ? size - 4 : size - 4 % size)) "$s" >/dev/null &&
+	last=$(for n in $(nodes "$s"); do git log -1 --format=%B "$n"; done |
+		sed -n "s/^Maxkernel-Step: //p" | sort -n | tail -n 1) &&
+	first=$(((last + size - 1) / size * size + 1)) && [ $first -eq $((last + 1)) ] &&
+	git notes --ref="maxkernel/$s/metrics/$w" append -m "{\"t\":\"2031-01-01T00:00:00.000Z\",\"v\":1,\"w\":\"$w\",\"e\":\"spend\",\"step\":$first,\"verdict\":\"dup\",\"attempt_s\":1}" "refs/maxkernel/$s/spec" &&
+	git maxkernel resume --json --attempts $((size - 1)) "$s" >../out 2>../err; cat ../err ../out; [ "$(nodes "$s" | wc -l)" = "$(sed "s/.*\"nodes\":\([0-9]*\).*/\1/" ../out)" ] &&
+	! grep 000000000000 ../err
+'
+
 test_that 'a changed section or root starts a new search' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
 	git maxkernel explore -q --attempts 4 &&

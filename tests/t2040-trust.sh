@@ -15,6 +15,40 @@ test_that 'a foreign confirmed is never taken for our own' '
 	same /dev/null ../heads
 '
 
+# claims <search> <speedup>: another worker says that a node which was but
+# screened is confirmed; $n is the node
+claims()
+{
+	w=$(head -n 1 .git/maxkernel/log/worker) ref=refs/notes/maxkernel/$1/metrics/$w line='' n=''
+	for c in $(nodes "$1"); do
+		text=$(git notes --ref="$ref" show "$c" 2>/dev/null)
+		case $text in
+		*'"confirmed"'*) line=$(echo "$text" | grep '"confirmed"' | head -n 1) ;;
+		*'"faster"'*) n=$c own=$(echo "$text" | head -n 1) ;;
+		esac
+	done
+	[ -n "$line" ] && [ -n "$n" ] && st=$(echo "$own" | sed 's/.*"st":"\([0-9a-f]*\)".*/\1/') &&
+	echo "$line" | sed "s/\"w\":\"$w\"/\"w\":\"evil-0000\"/; s/\"st\":\"[0-9a-f]*\"/\"st\":\"$st\"/
+		s/\"speedup\":[0-9.]*/\"speedup\":$2/; s/\"est_speedup\":[0-9.]*/\"est_speedup\":$2/
+		s/\"ci_low\":[0-9.]*/\"ci_low\":$2/; s/\"ci_high\":[0-9.]*/\"ci_high\":$2/; s/,\"raw\":\"[0-9a-f]*\"//" >../claim &&
+	git notes --ref="refs/notes/maxkernel/$1/metrics/evil-0000" add -F ../claim "$n"
+}
+
+test_that 'what is claimed is not landed, and is shown as a claim' '
+	kernel_repo r && cd r && scripted "$PWD/../table" "default hash" &&
+	git maxkernel explore -q --attempts 24 --seed 7 >/dev/null && s=$(the_search) && claims "$s" 9.5 &&
+	best=$(git log -1 --format=%B "maxkernel/$s/best/scripted" | sed -n "s/^Maxkernel-Node: //p") &&
+	git maxkernel resume -q --attempts 4 "$s" >../out; [ $? -le 1 ] &&
+	has "9.50x, is claimed by evil-0000: git maxkernel verify" ../out &&
+	for b in $(git for-each-ref --format="%(refname)" refs/heads/maxkernel); do
+		git log -1 --format=%B $b >../message && hasnt 9.50x ../message && hasnt "Maxkernel-Node: $n" ../message || exit 1
+	done && git rev-parse -q --verify "maxkernel/$s/best/scripted" &&
+	for c in best "status $s" "log $s" "graph $s" "show $n"; do
+		git maxkernel $c >../out && has evil-0000 ../out || exit 1
+	done && git maxkernel best >../out && hasnt "branch:" ../out &&
+	git maxkernel verify -q "$n"; git maxkernel log --json "$s" | grep "\"node\":\"$n\"" >../node && has "\"trust\":\"measured\"" ../node
+'
+
 test_that 'a changed reference starts a new search and recalls nothing' '
 	kernel_repo r && cd r && mkdir ref && sed "s/float mix(/float mix_ref(/" kernels/mix.c |
 		sed "s,util.h,../kernels/util.h," >ref/mix.c &&
