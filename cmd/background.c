@@ -13,6 +13,7 @@
 
 #include "cmd/out.h"
 #include "cmd/task.h"
+#include "core/lease.h"
 #include "core/mem.h"
 
 #define INTERVAL_S 60
@@ -55,14 +56,18 @@ int background_open(struct background **out, struct repo *r,
 {
 	struct background *b = xcalloc(1, sizeof(*b));
 	enum share_branches unused;
-	int64_t s = repo_config_int(r, "maxkernel.pushInterval", INTERVAL_S);
+	int64_t s = INTERVAL_S, ttl_s = LEASE_TTL_S;
 	int ret = share_branches(r, &unused, err);
 
 	*out = NULL;
 	b->fd = -1;
-	if (!ret && (s < 1 || s > 86400))
-		ret = err_set(err, ERR_FORMAT, "maxkernel.pushInterval takes 1 "
-			      "to 86400 seconds");
+	if (!ret)
+		ret = repo_config_range(r, "maxkernel.pushInterval", 1, 86400,
+					&s, err);
+	if (!ret)
+		ret = repo_config_range(r, "maxkernel.leaseSeconds",
+					LEASE_MIN_TTL_S, LEASE_MAX_TTL_S, &ttl_s,
+					err);
 	if (!ret && *remote)
 		b->remote = xstrdup(remote);
 	else if (!ret)

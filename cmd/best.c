@@ -13,22 +13,48 @@ static const char *const usage[] = {
 };
 
 static void print_json(const struct view *v, uint32_t idx,
-		       const struct record *r, const char *branch)
+		       const struct record *r)
 {
-	struct buf pick = BUF_INIT;
+	struct buf pick = BUF_INIT, branch = BUF_INIT;
+	struct oid other;
 	struct jout j;
 
 	buf_addf(&pick, "git maxkernel pick %s", node_short(v, idx).s);
 	jout_begin(&j);
 	node_json(&j, v, idx, r);
-	jout_str(&j, "branch", v->graph.node[idx].claimed ? NULL : branch);
+	jout_str(&j, "branch", node_branch_of(v, idx, &branch, &other) ?
+		 branch.ptr : NULL);
 	jout_str(&j, "pick", pick.ptr);
 	jout_end(&j, stdout);
 	buf_release(&pick);
+	buf_release(&branch);
+}
+
+/* The branch that really has it, or how it gets one. */
+static void print_branch(const struct view *v, uint32_t idx)
+{
+	struct buf branch = BUF_INIT;
+	struct oid other;
+
+	if (node_branch_of(v, idx, &branch, &other)) {
+		printf("branch: ");
+		put_clean(stdout, branch.ptr);
+		putchar('\n');
+	} else if (!v->graph.node[idx].claimed) {
+		printf("branch: none; git maxkernel verify %s measures it "
+		       "here and lands it\n", node_short(v, idx).s);
+	}
+	if (!oid_is_zero(&other) && !oid_eq(&other, &v->graph.node[idx].id)) {
+		buf_reset(&branch);
+		node_best_branch(v, &branch);
+		printf("older:  %s has %s, the best that was measured here\n",
+		       branch.ptr, oid_short(&other).s);
+	}
+	buf_release(&branch);
 }
 
 static void print_text(const struct view *v, uint32_t idx,
-		       const struct record *r, const char *branch)
+		       const struct record *r)
 {
 	const struct node *n = &v->graph.node[idx];
 	struct buf b = BUF_INIT;
@@ -53,8 +79,7 @@ static void print_text(const struct view *v, uint32_t idx,
 		printf("trust:  %s, not measured here\n"
 		       "verify: git maxkernel verify %s\n", b.ptr,
 		       node_short(v, idx).s);
-	else
-		printf("branch: %s\n", branch);
+	print_branch(v, idx);
 	printf("pick:   git maxkernel pick %s\n", node_short(v, idx).s);
 	buf_release(&b);
 }
@@ -63,7 +88,6 @@ static void print_text(const struct view *v, uint32_t idx,
 static int best_one(struct repo *r, const char *kernel, bool json, bool gap,
 		    struct err *err)
 {
-	struct buf branch = BUF_INIT;
 	struct record rec;
 	struct view v;
 	uint32_t idx;
@@ -79,16 +103,14 @@ static int best_one(struct repo *r, const char *kernel, bool json, bool gap,
 	}
 	ret = node_record(&v, idx, &rec, err);
 	if (!ret) {
-		node_best_branch(&v, &branch);
 		if (gap && !json)
 			putchar('\n');
 		if (json)
-			print_json(&v, idx, &rec, branch.ptr);
+			print_json(&v, idx, &rec);
 		else
-			print_text(&v, idx, &rec, branch.ptr);
+			print_text(&v, idx, &rec);
 		record_release(&rec);
 	}
-	buf_release(&branch);
 	view_close(&v);
 	return ret ? ret : 1;
 }

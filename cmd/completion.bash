@@ -12,6 +12,13 @@ __git_maxkernel_kernels ()
 		sed -n "s/^kernel\\.\\(.*\\)\\.entry\$/\\1${1-}/p"
 }
 
+# Slugs of the searches that are here.
+__git_maxkernel_searches ()
+{
+	__git for-each-ref --format='%(refname:lstrip=2)' \
+		'refs/maxkernel/*/spec' | sed 's,/spec$,,'
+}
+
 # The word after "maxkernel" that is neither an option nor an option's value.
 __git_maxkernel_command ()
 {
@@ -47,6 +54,19 @@ _git_maxkernel ()
 		__gitcomp "greedy beam" "" "${cur#--policy=}"
 		return
 		;;
+	--branches=*)
+		[ "$command" != push ] ||
+			__gitcomp "best beam none" "" "${cur#--branches=}"
+		return
+		;;
+	--remote=* | --push=*)
+		__gitcomp_nl "$(__git remote)" "" "${cur#--*=}"
+		return
+		;;
+	--search=*)
+		__gitcomp_nl "$(__git_maxkernel_searches)" "" "${cur#--search=}"
+		return
+		;;
 	-*)
 		__gitcomp "$(git maxkernel "$command" \
 			--git-completion-helper 2>/dev/null)"
@@ -58,12 +78,30 @@ _git_maxkernel ()
 		__gitcomp "greedy beam"
 		return
 		;;
+	--branches)
+		if [ "$command" = push ]; then
+			__gitcomp "best beam none"
+			return
+		fi
+		;;
+	--search)
+		__gitcomp_nl "$(__git_maxkernel_searches)"
+		return
+		;;
 	esac
 	case $command in
-	audit | explore | resume | measure | status | graph | frontier | best)
+	resume | status | graph | frontier)
+		__gitcomp_nl "$(__git_maxkernel_kernels
+			__git_maxkernel_searches)"
+		;;
+	audit | explore | measure | best)
 		__gitcomp "$(__git_maxkernel_kernels)"
 		;;
-	show | log | diff | pick | verify)
+	log)
+		__gitcomp_nl "$(__git_maxkernel_kernels
+			__git_maxkernel_searches)"
+		;;
+	show | diff | pick | verify)
 		__gitcomp_nl "$(__git_maxkernel_kernels @best
 			__git_maxkernel_kernels @root
 			__git for-each-ref --format='%(refname:short)' \

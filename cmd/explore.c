@@ -194,17 +194,51 @@ static int explore_one(struct session *s, const struct kernel *k,
 	return ret;
 }
 
+struct results {		/* of the kernels, as they come */
+	struct run_result *v;
+	size_t done, nr;
+	bool json, last, printed;
+};
+
+static void print_results(struct results *r)
+{
+	if (!r->printed)
+		run_print(r->v, r->done, r->json);
+	fflush(stdout);
+	r->printed = true;
+}
+
+/* The one that was being made is v[done]. */
+static void on_ready(void *ctx, const struct run_result *unused)
+{
+	struct results *r = ctx;
+
+	(void)unused;
+	if (!r->last && !task_stop)
+		return;
+	r->done++;
+	print_results(r);
+	r->done--;
+}
+
 static int explore_all(struct session *s, const struct kernel *const *k,
 		       size_t nr, const struct explore_opts *o,
 		       struct err *err)
 {
 	struct run_result *r = xcalloc(nr, sizeof(*r));
+	struct results all = { .v = r, .nr = nr, .json = o->run.json };
+	struct explore_opts mine = *o;
 	size_t done = 0, better = 0, failed = 0;
 	bool stop = false;
 
+	mine.run.ready = on_ready;
+	mine.run.ctx = &all;
 	for (size_t i = 0; i < nr && !stop; i++) {
-		int ret = explore_one(s, k[i], o, &r[done], err);
+		int ret;
 
+		all.done = done;
+		all.last = i + 1 == nr;
+		ret = explore_one(s, k[i], &mine, &r[done], err);
 		if (ret == ERR_STOPPED || task_stop)
 			stop = true;
 		if (ret) {
@@ -219,7 +253,8 @@ static int explore_all(struct session *s, const struct kernel *const *k,
 		}
 		better += r[done++].has_best;
 	}
-	run_print(r, done, o->run.json);
+	all.done = done;
+	print_results(&all);
 	for (size_t i = 0; i < done; i++)
 		run_result_release(&r[i]);
 	free(r);

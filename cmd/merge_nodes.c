@@ -221,10 +221,12 @@ static int cross(struct session *s, struct view *v, uint32_t a, uint32_t b,
 
 /* A search that has both nodes: that of the one, of the other, or any. */
 static int find_both(struct session *s, struct view *v, uint32_t *a,
-		     const struct oid *other, uint32_t *b, struct err *err)
+		     const struct oid *other, const struct oid *root,
+		     uint32_t *b, struct err *err)
 {
 	struct spec_list list = { NULL, 0, 0 };
 	struct oid own = v->graph.node[*a].id;
+	bool one_root = oid_eq(root, &v->search->spec.root);
 	int ret;
 
 	*b = graph_find(&v->graph, other);
@@ -242,7 +244,13 @@ static int find_both(struct session *s, struct view *v, uint32_t *a,
 			goto out;
 		view_close(v);
 	}
-	if (!ret)
+	if (!ret && !one_root)
+		ret = err_set(err, ERR_FORMAT, "%s and %s are of searches with "
+			      "different roots: 'git maxkernel merge "
+			      "--as-seeds <search> <other>' takes the best of "
+			      "one into the other", oid_short(&own).s,
+			      oid_short(other).s);
+	else if (!ret)
 		ret = err_set(err, ERR_USAGE, "no search has both %s and %s: "
 			      "unite theirs first, 'git maxkernel merge "
 			      "<search> <other>'", oid_short(&own).s,
@@ -256,17 +264,18 @@ int merge_two_nodes(struct session *s, const char *name_a, const char *name_b,
 		    const struct merge_opts *o, struct err *err)
 {
 	struct view v, other;
-	struct oid id;
+	struct oid id, root;
 	uint32_t a, b;
 	int status, ret = node_find(s->repo, name_b, &other, &b, err);
 
 	if (ret)
 		return cmd_status_of(err);
 	id = other.graph.node[b].id;
+	root = other.search->spec.root;
 	view_close(&other);
 	ret = node_find(s->repo, name_a, &v, &a, err);
 	if (!ret)
-		ret = find_both(s, &v, &a, &id, &b, err);
+		ret = find_both(s, &v, &a, &id, &root, &b, err);
 	if (ret)
 		return cmd_status_of(err);
 	if (a == b || !a || !b) {

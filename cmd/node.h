@@ -63,6 +63,13 @@ int node_kernels(struct repo *r, struct strv *out, struct err *err);
 size_t node_frontier(const struct view *v, size_t max, uint32_t **out);
 /* Landing branch without refs/heads/: maxkernel/<s>/best/<d>. */
 void node_best_branch(const struct view *v, struct buf *out);
+/*
+ * The branch that has this node: that one here, else a remote's copy of it
+ * ("origin/maxkernel/..."), as Git calls it; false: none has.  *other: what
+ * the one here has instead, zero if there is none.
+ */
+bool node_branch_of(const struct view *v, uint32_t idx, struct buf *out,
+		    struct oid *other);
 /* Pathspecs of what a node may change, for the git program. */
 void node_pathspecs(const struct view *v, struct strv *out);
 /* The record with its shapes, falling back on the graph's; caller releases. */

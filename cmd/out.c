@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define MAX_TOLD 1000		/* warnings that are kept apart */
+
 bool out_quiet;
 
 /* ---- numbers ---- */
@@ -292,4 +294,15 @@ void live(const char *fmt, ...)
 	fflush(stderr);
 	buf_release(&clean);
 	buf_release(&text);
+}
+
+void warn_once(const char *text)
+{
+	static struct strv told;
+
+	if (strv_has(&told, text))
+		return;
+	if (told.nr < MAX_TOLD)
+		strv_push(&told, text);
+	warn("%s", text);
 }

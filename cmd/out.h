@@ -55,6 +55,8 @@ void jout_end(struct jout *j, FILE *f);	/* prints the line, frees */
 void jout_detach(struct jout *j, struct buf *out);
 
 /* ---- for people ---- */
+/* warn(), the same text once in a run. */
+void warn_once(const char *text);
 /* "1.23 ms", "4.56 us"; "-" for NAN */
 void fmt_time(struct buf *b, double ns);
 /* "3.21x", "-" */

@@ -34,7 +34,7 @@ struct prune {
 	bool dry, yes, json, losers;
 	struct target *t;
 	size_t nr;
-	struct strv words;	/* the remote's own, not told yet */
+	struct words words;	/* the remote's own */
 };
 
 /* What the server says of a refusal is told with it. */
@@ -353,7 +353,7 @@ static void release(struct prune *p)
 	}
 	free(p->t);
 	free(p->remote);
-	strv_release(&p->words);
+	strv_release(&p->words.v);
 }
 
 static int prune_run(struct session *s, int argc, char **argv,

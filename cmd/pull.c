@@ -27,7 +27,7 @@ static int came_open(struct came *c, struct repo *r, struct err *err)
 	ret = store_load(c->search, c->search->spec.device, &c->graph,
 			 &warnings, err);
 	for (size_t i = 0; i < warnings.nr; i++)
-		warn("%s", warnings.v[i]);
+		warn_once(warnings.v[i]);
 	strv_release(&warnings);
 	c->has_best = !ret && c->graph.nr && c->graph.champion;
 	if (c->has_best)

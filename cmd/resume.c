@@ -125,11 +125,25 @@ static int resume_one(struct session *s, struct view *v, struct run_opts *o,
 	return ret;
 }
 
+struct printed {
+	bool json, done;
+};
+
+static void print_now(void *ctx, const struct run_result *r)
+{
+	struct printed *p = ctx;
+
+	run_print(r, 1, p->json);
+	fflush(stdout);
+	p->done = true;
+}
+
 static int resume_run(struct session *s, int argc, char **argv,
 		      struct err *err)
 {
 	struct run_opts o = { .time_s = -1, .jobs = 1 };
 	const char *push = NULL;
+	struct printed printed = { false, false };
 	const struct opt opts[] = {
 		OPT_INT(0, "attempts", &o.attempts, 1, 1000000, "<n>",
 			"<n> more attempts, instead of what is left of the "
@@ -149,7 +163,7 @@ static int resume_run(struct session *s, int argc, char **argv,
 	struct run_result r;
 	struct search *search = NULL;
 	struct view v;
-	bool own;
+	bool own, spent;
 	int status, ret;
 
 	argc = opt_parse(&cmd_resume, opts, argc, argv, &status, err);
@@ -179,12 +193,19 @@ static int resume_run(struct session *s, int argc, char **argv,
 	}
 	task_signals();
 	memset(&r, 0, sizeof(r));
+	printed.json = o.json;
+	o.ready = print_now;
+	o.ctx = &printed;
 	say("%s: resuming search %s", v.search->spec.kernel,
 	    v.search->spec.slug);
 	ret = resume_one(s, &v, &o, own, &r, err);
-	if (!ret)
+	if (!ret && !printed.done)
 		run_print(&r, 1, o.json);
-	status = task_stop ? EXIT_INTERRUPTED : ret ? cmd_status_of(err) :
+	spent = !ret && !own && !r.made && o.attempts < 0;
+	if (spent)
+		say("search %s: its budget is spent; --attempts or --time gives "
+		    "it more", v.search->spec.slug);
+	status = task_stop ? EXIT_INTERRUPTED : spent ? EXIT_NO : ret ? cmd_status_of(err) :
 		 r.has_best ? EXIT_DONE : EXIT_NO;
 	background_close(o.push);
 	run_result_release(&r);

@@ -306,12 +306,14 @@ int run_search(struct task *t, struct search *s, const struct run_opts *o,
 		ret = store_finish(s, search_end_name(run.end), err);
 	if (!ret)
 		ret = fill_result(s, &run.graph, device, out, err);
-	close_push(&teller);
 	out->made = run.made;
 	out->elapsed_s = run.elapsed_s;
 	out->why = search_end_name(run.end);
 	out->stopped = run.end == SEARCH_STOPPED;
 	out->over = run.over;
+	if (!ret && o->ready)
+		o->ready(o->ctx, out);
+	close_push(&teller);
 	search_release(&run);
 	free(device);
 	return ret;

@@ -6,12 +6,17 @@
 #include "cmd/task.h"
 #include "core/search.h"
 
+struct run_result;
 struct run_opts {
 	int64_t attempts, jobs;		/* attempts 0: no cap */
 	double time_s;			/* 0: no cap */
 	bool json, verbose;
 	const struct search_crowd *crowd;	/* NULL: alone */
 	struct background *push;		/* NULL: nothing is pushed */
+	/* Called when the result stands, before the last push, which may
+	 * take its time; NULL: nobody. */
+	void (*ready)(void *ctx, const struct run_result *r);
+	void *ctx;
 };
 
 struct run_result {			/* a line of the final table */

@@ -14,36 +14,37 @@
 #define MAX_WORDS 40		/* lines of a remote that are passed on */
 #define MAX_WORD 300		/* bytes of such a line */
 
-void words_hear(struct strv *words, const char *line)
+void words_hear(struct words *words, const char *line)
 {
 	static const char *const progress[] = {
 		"Enumerating ", "Counting ", "Compressing ", "Total ",
 		"Resolving ", "Processing ", "Checking ",
 	};
-	const char *text = line + strlen("remote: ");
+	size_t len = strlen(line);
+	const char *text;
+	char *kept;
 
-	if (strncmp(line, "remote: ", 8) != 0 || words->nr >= MAX_WORDS)
+	if (strncmp(line, "remote: ", 8) != 0 || words->v.nr >= MAX_WORDS)
 		return;
-	text += strspn(text, " ");
+	text = line + 8 + strspn(line + 8, " ");
 	for (size_t i = 0; i < ARRAY_SIZE(progress); i++)
 		if (!strncmp(text, progress[i], strlen(progress[i])))
 			return;
-	if (*text && !strv_has(words, line))
-		strv_push(words, line);
+	len = len > MAX_WORD ? MAX_WORD : len;
+	while (len && line[len - 1] == ' ')
+		len--;
+	kept = xstrndup(line, len);
+	if (*text && !strv_has(&words->v, kept))
+		strv_push(&words->v, kept);
+	free(kept);
 }
 
-void words_tell(struct strv *words)
+void words_tell(struct words *words)
 {
-	if (words->nr)
+	if (words->told < words->v.nr)
 		live("%s", "");
-	for (size_t i = 0; i < words->nr; i++) {
-		size_t len = strlen(words->v[i]);
-
-		fprintf(stderr, "%.*s\n", len > MAX_WORD ? MAX_WORD :
-			(int)len, words->v[i]);
-	}
-	strv_release(words);
-	*words = (struct strv)STRV_INIT;
+	for (; words->told < words->v.nr; words->told++)
+		fprintf(stderr, "%s\n", words->v.v[words->told]);
 }
 
 static void on_said(void *ctx, const char *line)
@@ -168,5 +169,5 @@ void sharing_close(struct sharing *sh)
 	free(sh->nodes);
 	strv_release(&sh->searches);
 	strv_release(&sh->moved);
-	strv_release(&sh->words);
+	strv_release(&sh->words.v);
 }

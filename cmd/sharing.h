@@ -5,11 +5,16 @@
 #include "cmd/cmd.h"
 #include "core/share.h"
 
+struct words {
+	struct strv v;
+	size_t told;		/* of them */
+};
+
 struct sharing {
 	struct session *session;
 	bool verbose, background;
 	bool fetches;		/* pull: the usual remote is git fetch's */
-	struct strv words;	/* the remote's own, not told yet */
+	struct words words;	/* the remote's own */
 	char *remote;
 	struct strv searches;	/* slugs, or beginnings of slugs */
 	struct strv moved;	/* searches with something moved, in order */
@@ -29,8 +34,8 @@ void sharing_close(struct sharing *sh);
 
 /* A line that git printed: kept if it is a remote's own words and no
  * progress. */
-void words_hear(struct strv *words, const char *line);
-/* To stderr, each once, and forgets them. */
-void words_tell(struct strv *words);
+void words_hear(struct words *words, const char *line);
+/* Those that are new, to stderr. */
+void words_tell(struct words *words);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
+#include "cmd/run.h"
 
 static const char *const usage[] = {
 	"git maxkernel status [--json] [<kernel>|<search>]",
@@ -20,6 +21,16 @@ static int how_it_stands(struct view *v, char **why, struct err *err)
 {
 	*why = NULL;
 	return store_finished(v->search, why, err);
+}
+
+/* Has all been used that it was started with? */
+static bool spent(const struct view *v)
+{
+	struct run_opts rest = { .attempts = 0, .time_s = 0 };
+
+	run_rest_of_budget(v, &rest);
+	return rest.attempts < 0 || (rest.time_s > 0 &&
+	       rest.time_s <= RUN_LEAST_TIME_S);
 }
 
 /* The best node that has a time: the champion, else the best estimate. */
@@ -160,7 +171,8 @@ static int add_row(struct table *t, struct view *v, int64_t now,
 	fmt_interval(&b, g->champion ? g->node[best].rec.ci_low : NAN,
 		     g->champion ? g->node[best].rec.ci_high : NAN);
 	table_cell(t, "%s", b.ptr);
-	table_cell(t, "%s", why ? why : "unfinished");
+	table_cell(t, "%s", why ? why : spent(v) ? "budget spent" :
+		   "unfinished");
 	buf_reset(&b);
 	fmt_age(&b, s->time, now);
 	table_cell(t, "%s", b.ptr);
@@ -285,7 +297,8 @@ static void next_step(const struct view *v, const char *why)
 
 	putchar('\n');
 	if (!why)
-		printf("go on:      git maxkernel resume %s\n", s->slug);
+		printf("go on:      git maxkernel resume %s%s\n",
+		       spent(v) ? "--attempts 100 " : "", s->slug);
 	if (v->graph.champion) {
 		printf("look:       git maxkernel show %s\n",
 		       node_short(v, v->graph.champion).s);
@@ -317,7 +330,7 @@ static int details(struct view *v, struct err *err)
 	if (why)
 		buf_addf(&b, "finished: %s", why);
 	else
-		buf_addstr(&b, "unfinished");
+		buf_addstr(&b, spent(v) ? "budget spent" : "unfinished");
 	buf_addstr(&b, ", started ");
 	fmt_age(&b, s->time, (int64_t)time(NULL));
 	fact("state", b.ptr);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/merge.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
@@ -69,6 +70,22 @@ static int claim(struct view *v, uint32_t idx, struct record *out,
 	return ret;
 }
 
+/* What is now measured here may be the best that was: it gets its branch. */
+static int land(const struct view *v, const char *device, struct err *err)
+{
+	struct view now;
+	int ret;
+
+	if (strcmp(device, v->search->spec.device) != 0)
+		return 0;
+	ret = view_open(&now, v->search->repo, v->search->spec.slug, err);
+	if (ret)
+		return ret;
+	ret = merge_publish(now.search, &now.graph, device, now.kernel, err);
+	view_close(&now);
+	return ret;
+}
+
 static int verify_node(struct session *s, struct view *v, uint32_t idx,
 		       bool json, struct record *now, struct err *err)
 {
@@ -97,6 +114,8 @@ static int verify_node(struct session *s, struct view *v, uint32_t idx,
 		ret = store_measure(v->search, &n->id, &n->state, now, err);
 	if (!ret)
 		print(v, idx, &was, now, json);
+	if (!ret && now->verdict == V_CONFIRMED)
+		ret = land(v, t.judge[0]->info.device, err);
 	record_release(&was);
 	srcset_release(&source);
 	task_close(&t);

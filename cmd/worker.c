@@ -362,6 +362,7 @@ static int work(struct worker *w, bool *joined, struct run_result *out,
 static int check(struct worker *w, struct err *err)
 {
 	struct buf name = BUF_INIT, mail = BUF_INIT;
+	int64_t ttl_s = LEASE_TTL_S;
 	int ret = 0;
 
 	if (w->run.time_s >= 0 && !(w->run.time_s >= 1))
@@ -371,6 +372,11 @@ static int check(struct worker *w, struct err *err)
 			      "search");
 	else	/* nodes are commits: said before anything is measured */
 		ret = repo_identity(w->session->repo, &name, &mail, err);
+	if (!ret)
+		ret = repo_config_range(w->session->repo,
+					"maxkernel.leaseSeconds",
+					LEASE_MIN_TTL_S, LEASE_MAX_TTL_S,
+					&ttl_s, err);
 	w->own_budget = w->run.attempts || w->run.time_s >= 0;
 	w->run.time_s = w->run.time_s < 0 ? 0 : w->run.time_s;
 	buf_release(&name);

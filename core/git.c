@@ -369,9 +369,13 @@ void git_run_words(const struct git_run *run, struct buf *out)
 		size_t len = strcspn(p, "\n\r");
 
 		if (worth_telling(p, len)) {
+			size_t head = !strncmp(p, "fatal: ", 7) ||
+				      !strncmp(p, "error: ", 7) ? 7 : 0;
+
+			head = head > len ? 0 : head;
 			if (out->len)
 				buf_addstr(out, "; ");
-			buf_add_clean(out, p, len, false);
+			buf_add_clean(out, p + head, len - head, false);
 		}
 		p += len + 1;
 	}

@@ -71,7 +71,7 @@ static int check_tip(struct incoming *in, const char *worker,
 		return ret == ERR_LIMIT ? ret :
 			err_set(err, ERR_FORMAT, "its tip cannot be read: "
 				"object %s is no commit", oid_short(new).s);
-	if (strncmp(c.message, "maxkernel: anchor ", 18))
+	if (!is_anchor(c.message))
 		ret = err_set(err, ERR_FORMAT, "commit %s is not an anchor",
 			      oid_short(new).s);
 	if (!ret)

@@ -119,10 +119,11 @@ static char *word_trailer(const char *message, const char *key)
 	return word;
 }
 
-/* Or a ledger (core/store_ledger.c), which hangs beside one and is as plain. */
-static bool is_anchor(const char *message)
+/* An anchor, or a ledger (core/store_ledger.c), which hangs beside one and is
+ * as plain. */
+static bool is_chain(const char *message)
 {
-	return !strncmp(message, "maxkernel: anchor ", 18) ||
+	return is_anchor(message) ||
 	       !strncmp(message, "maxkernel: ledger ", 18);
 }
 
@@ -133,7 +134,7 @@ static enum commit_kind known_kind(const struct commit *c)
 	char *op = word_trailer(c->message, "Maxkernel-Op");
 	enum commit_kind kind = KIND_OTHER;
 
-	if (search && is_anchor(c->message))
+	if (search && is_chain(c->message))
 		kind = KIND_ANCHOR;
 	else if (search && op)
 		kind = KIND_NODE;
@@ -146,19 +147,6 @@ static int bad(const struct commit *c, const char *what, struct err *err)
 {
 	return err_set(err, ERR_FORMAT, "commit %s %s", oid_short(&c->id).s,
 		       what);
-}
-
-static bool op_ok(const char *op)
-{
-	static const char *const ops[] = {
-		"seed", "plan", "mutate", "crossover", "repair", "tune",
-		"import", "human",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		if (!strcmp(ops[i], op))
-			return true;
-	return false;
 }
 
 static bool step_ok(const char *text)
@@ -190,7 +178,7 @@ static int check_node(const struct commit *c, struct err *err)
 	if (!c->nr_parents || c->nr_parents > 2)
 		return bad(c, "is a node with a number of parents other than "
 			   "1 or 2", err);
-	if (check_word(c, "Maxkernel-Op", true, op_ok, err) < 0 ||
+	if (check_word(c, "Maxkernel-Op", true, store_op_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Worker", true, store_word_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Step", true, step_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Proposer", false, store_word_ok,
@@ -317,7 +305,7 @@ static int new_kind(struct walk *w, const struct commit *c,
 	ret = check_message(c, err);
 	if (ret < 0)
 		return ret;
-	if (is_anchor(c->message)) {
+	if (is_chain(c->message)) {
 		*kind = KIND_ANCHOR;
 		return check_anchor(c, err);
 	}

@@ -208,13 +208,11 @@ static void sweep(struct leases *l)
 			lease_remove_own(l, i);
 }
 
-/* Pushes item[0..nr), of which the first nr_jobs are job's. */
-static int push(struct leases *l, struct push_item *item, size_t nr,
-		struct job *job, size_t nr_jobs, struct err *err)
+/* What came of the first items of a push, which are job's. */
+static int settle_jobs(struct leases *l, struct push_item *item,
+		       struct job *job, size_t nr_jobs, double began, int ret,
+		       struct err *err)
 {
-	double began = lease_now_s();
-	int ret = nr ? remote_push(l->repo, &l->opts, item, nr, false, err) : 0;
-
 	for (size_t i = 0; i < nr_jobs; i++) {
 		if (ret)
 			item[i].status = PUSH_UNSENT;
@@ -229,18 +227,68 @@ static int push(struct leases *l, struct push_item *item, size_t nr,
 	return ret;
 }
 
+static int push(struct leases *l, struct push_item *item, struct job *job,
+		size_t nr_jobs, struct err *err)
+{
+	double began = lease_now_s();
+	int ret = nr_jobs ? remote_push(l->repo, &l->opts, item, nr_jobs,
+					false, err) : 0;
+
+	return settle_jobs(l, item, job, nr_jobs, began, ret, err);
+}
+
+static bool any_is(const struct push_item *item, size_t nr,
+		   enum push_status status)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (item[i].status == status)
+			return true;
+	return false;
+}
+
+static bool all_there(const struct push_item *item, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (item[i].status != PUSH_DONE && item[i].status != PUSH_SAME)
+			return false;
+	return true;
+}
+
+/*
+ * A chunk that is given back before its results are there would be done a
+ * second time: both at once or, where one ref stops the others, the results
+ * and only then the rest.  item: the drops, then nr results.
+ */
+static int push_results(struct leases *l, struct push_item *item,
+			size_t drops, size_t nr, struct err *err)
+{
+	struct push_item *more = item + drops;
+	int ret = remote_push(l->repo, &l->opts, item, drops + nr,
+			      drops && nr, err);
+
+	if (ret || !drops || !any_is(more, nr, PUSH_UNSENT))
+		return ret;
+	ret = remote_push(l->repo, &l->opts, more, nr, false, err);
+	if (!ret && all_there(more, nr))
+		ret = remote_push(l->repo, &l->opts, item, drops, false, err);
+	return ret;
+}
+
 int leases_push(struct leases *l, struct push_item *more, size_t nr,
 		struct err *err)
 {
 	size_t most = l->nr_own + nr, jobs;
 	struct push_item *item = xcalloc(most, sizeof(*item));
 	struct job *job = xcalloc(l->nr_own, sizeof(*job));
-	int ret;
+	double began = lease_now_s();
+	int ret = 0;
 
 	jobs = add_drops(l, item, job);
 	if (nr)
 		memcpy(item + jobs, more, nr * sizeof(*item));
-	ret = push(l, item, jobs + nr, job, jobs, err);
+	if (jobs + nr)
+		ret = push_results(l, item, jobs, nr, err);
+	ret = settle_jobs(l, item, job, jobs, began, ret, err);
 	if (nr)
 		memcpy(more, item + jobs, nr * sizeof(*item));
 	free(job);
@@ -308,7 +356,7 @@ int leases_claim(struct leases *l, const char *const *key, bool *won,
 		jobs += !ret;
 	}
 	if (!ret && jobs > drops)
-		ret = push(l, item, jobs, job, jobs, err);
+		ret = push(l, item, job, jobs, err);
 	else
 		for (size_t i = 0; i < jobs; i++)
 			free(job[i].ref);
@@ -358,7 +406,7 @@ static int renew(struct leases *l, struct err *err)
 		jobs++;
 	}
 	if (!ret)
-		ret = push(l, item, jobs, job, jobs, err);
+		ret = push(l, item, job, jobs, err);
 	else
 		for (size_t i = 0; i < jobs; i++)
 			free(job[i].ref);

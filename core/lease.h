@@ -79,7 +79,8 @@ void leases_drop_all(struct leases *l);
 /* Takes back a lease_drop(), or every one, that the remote was not told of. */
 void lease_keep(struct leases *l, const char *key);
 void leases_keep_all(struct leases *l);
-/* Pushes these items (NULL: none) together with what was dropped. */
+/* Pushes these items (NULL: none) together with what was dropped, which is
+ * not deleted before they are there. */
 int leases_push(struct leases *l, struct push_item *more, size_t nr,
 		struct err *err);
 

@@ -405,7 +405,7 @@ static int known_anchors(struct search *s, struct oidset *seen,
 			break;
 		nr = commit_trailer(c.message, "Maxkernel-Unites", &unused) ?
 			c.nr_parents : c.nr_parents > 0;
-		if (strncmp(c.message, "maxkernel: anchor ", 18))
+		if (!is_anchor(c.message))
 			nr = 0;
 		for (size_t i = 0; i < nr; i++)
 			add_tip(&todo, NULL, &c.parent[i]);
@@ -458,14 +458,14 @@ static char *anchor_message(const struct carry *c, unsigned long number)
 			 c->own_step, c->last_step);
 }
 
-static int anchor_number(struct repo *r, const struct oid *id,
-			 unsigned long *out, struct err *err)
+static int number_of(struct repo *r, const struct oid *id,
+		     unsigned long *out, struct err *err)
 {
 	struct commit c;
 	int ret = repo_commit_read(r, id, &c, err);
 
-	if (!ret && sscanf(c.message, "maxkernel: anchor %lu\n", out) != 1)
-		*out = 0;
+	if (!ret)
+		*out = anchor_number(c.message);
 	commit_release(&c);
 	return ret;
 }
@@ -483,7 +483,7 @@ static int anchor_write(const struct carry *c, struct anchor *a,
 		return ret;
 	a->had = !ret;
 	a->new = a->old;
-	ret = a->had ? anchor_number(r, &a->old, &number, err) : 0;
+	ret = a->had ? number_of(r, &a->old, &number, err) : 0;
 	if (!ret)
 		ret = repo_tree_write(r, &empty, &tree, err);
 	for (size_t lo = 0; !ret && lo < c->nr_tips; lo += ANCHOR_TIPS) {

@@ -39,7 +39,7 @@ static bool trailer_is(const char *message, const char *key, const char *want)
 
 static bool is_link(const struct search *s, const struct commit *c)
 {
-	return !strncmp(c->message, PRUNE_ANCHOR, strlen(PRUNE_ANCHOR)) &&
+	return is_anchor(c->message) &&
 	       trailer_is(c->message, "Maxkernel-Search", s->spec.slug) &&
 	       trailer_is(c->message, "Maxkernel-Worker", s->worker);
 }
@@ -142,7 +142,7 @@ static int flush(struct chain *ch, const char *message, struct err *err)
 	if (message)
 		buf_addstr(&text, message);
 	else
-		buf_addf(&text, PRUNE_ANCHOR "%lu\n\nMaxkernel-Search: %s\n"
+		buf_addf(&text, "maxkernel: anchor %lu\n\nMaxkernel-Search: %s\n"
 			 "Maxkernel-Worker: %s\n", ch->number + 1,
 			 ch->s->spec.slug, ch->s->worker);
 	if (!ch->number)
@@ -178,7 +178,7 @@ static char *special(const char *message)
 		if (!strncmp(p, PRUNE_TRAILER ":", strlen(PRUNE_TRAILER ":")))
 			continue;
 		buf_addf(&b, "%.*s\n", (int)len, p);
-		more |= len && strncmp(p, PRUNE_ANCHOR, strlen(PRUNE_ANCHOR)) &&
+		more |= len && !is_anchor(p) &&
 			strncmp(p, "Maxkernel-Search:", 17) &&
 			strncmp(p, "Maxkernel-Worker:", 17);
 	}

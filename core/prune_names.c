@@ -50,7 +50,7 @@ static int look_for(struct repo *r, const struct oid *tip, struct named *n,
 
 		if (repo_commit_read(r, &at, &c, err) < 0)
 			return err->code;
-		more = !strncmp(c.message, PRUNE_ANCHOR, strlen(PRUNE_ANCHOR));
+		more = is_anchor(c.message);
 		memset(&n->last, 0, sizeof(n->last));
 		if (more)
 			prune_trailers(c.message, PRUNE_TRAILER, is_named, n);

@@ -6,7 +6,6 @@
 #include "core/prune.h"
 #include "core/store_parts.h"
 
-#define PRUNE_ANCHOR "maxkernel: anchor "
 #define PRUNE_TRAILER "Maxkernel-Pruned"
 #define PRUNE_MAX_ANCHORS 2000000u
 

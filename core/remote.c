@@ -527,6 +527,34 @@ static int push_once(struct repo *r, const struct remote_opts *o,
 	return ret;
 }
 
+/* What is put, and only when all of that is there what is deleted. */
+static int push_in_turn(struct repo *r, const struct remote_opts *o,
+			struct push_item *item, size_t nr, struct err *err)
+{
+	struct push_item *some = xcalloc(nr, sizeof(*some));
+	bool there = true, unused;
+	int ret = 0;
+
+	for (int deleted = 0; deleted < 2 && !ret && there; deleted++) {
+		size_t n = 0, k = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			if (oid_is_zero(&item[i].id) == deleted)
+				some[n++] = item[i];
+		if (n)
+			ret = push_once(r, o, some, n, false, &unused, err);
+		for (size_t i = 0; i < nr && !ret; i++) {
+			if (oid_is_zero(&item[i].id) != deleted)
+				continue;
+			item[i] = some[k++];
+			there &= item[i].status == PUSH_DONE ||
+				item[i].status == PUSH_SAME;
+		}
+	}
+	free(some);
+	return ret;
+}
+
 int remote_push(struct repo *r, const struct remote_opts *o,
 		struct push_item *item, size_t nr, bool atomic,
 		struct err *err)
@@ -546,8 +574,7 @@ int remote_push(struct repo *r, const struct remote_opts *o,
 
 		ret = push_once(r, o, item + i, n, atomic, &again, err);
 		if (!ret && again)
-			ret = push_once(r, o, item + i, n, false, &again,
-					err);
+			ret = push_in_turn(r, o, item + i, n, err);
 	}
 	return ret;
 }

@@ -89,7 +89,8 @@ struct push_item {
 };
 /*
  * One `git push --porcelain --no-verify` for each 500 items.  atomic: all or
- * none of them, where the remote can; where it can't, each for itself.  0 when git could talk to the
+ * none of them, where the remote can; where it can't, what is put and then,
+ * if all of that is there, what is deleted.  0 when git could talk to the
  * remote, whatever each status is; ERR_NET with git's words when not.
  * A lease's claim must push a commit that nobody else can have: pushing what
  * is there already is PUSH_SAME and no claim.

@@ -327,6 +327,27 @@ int64_t repo_config_int(struct repo *r, const char *key, int64_t otherwise)
 	return value;
 }
 
+int repo_config_range(struct repo *r, const char *key, int64_t lo, int64_t hi,
+		      int64_t *value, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int64_t found;
+
+	if (!repo_config_str(r, key, &text)) {
+		buf_release(&text);
+		return 0;
+	}
+	found = repo_config_int(r, key, lo - 1);
+	if (found < lo || found > hi)
+		err_set(err, ERR_FORMAT, "%s is '%s': it takes a number from "
+			"%lld to %lld", key, text.ptr, (long long)lo,
+			(long long)hi);
+	else
+		*value = found;
+	buf_release(&text);
+	return found < lo || found > hi ? ERR_FORMAT : 0;
+}
+
 bool repo_config_has_value(struct repo *r, const char *key, const char *value)
 {
 	git_config_iterator *it;

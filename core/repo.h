@@ -37,6 +37,10 @@ const char *repo_gitdir(const struct repo *r);	/* common dir; ends in '/' */
 bool repo_config_str(struct repo *r, const char *key, struct buf *out);
 bool repo_config_bool(struct repo *r, const char *key, bool otherwise);
 int64_t repo_config_int(struct repo *r, const char *key, int64_t otherwise);
+/* As repo_config_int(); ERR_FORMAT, which names the setting, if it is not a
+ * number from lo to hi. */
+int repo_config_range(struct repo *r, const char *key, int64_t lo, int64_t hi,
+		      int64_t *value, struct err *err);
 int repo_config_add(struct repo *r, const char *key, const char *value,
 		    struct err *err);	/* multivar, unless there already */
 bool repo_config_has_value(struct repo *r, const char *key,

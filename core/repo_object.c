@@ -184,6 +184,28 @@ static int by_git_order(const void *a, const void *b)
 	return cx < cy ? -1 : cx > cy;
 }
 
+/* Most trees are in order already, but for an entry or two at the end. */
+static void sort_entries(struct tree *t)
+{
+	size_t left = t->nr;	/* entries that may be moved this way */
+
+	for (size_t i = 1; i < t->nr; i++) {
+		struct tree_entry e = t->v[i];
+		size_t to = i;
+
+		while (to && left && by_git_order(&t->v[to - 1], &e) > 0) {
+			t->v[to] = t->v[to - 1];
+			to--;
+			left--;
+		}
+		t->v[to] = e;
+		if (!left) {
+			qsort(t->v, t->nr, sizeof(*t->v), by_git_order);
+			return;
+		}
+	}
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp((*(struct tree_entry *const *)a)->name,
@@ -198,42 +220,60 @@ static bool entry_name_ok(const char *name)
 
 /* A file "a" and a folder "a" do not sort beside each other, so that equal
  * names are looked for in plain order. */
-static int check_names(const struct tree *t, struct err *err)
+static int check_twice(const struct tree *t, struct err *err)
 {
 	struct tree_entry **v = xcalloc(t->nr, sizeof(*v));
 	int ret = 0;
 
 	for (size_t i = 0; i < t->nr; i++)
 		v[i] = &t->v[i];
-	if (t->nr > 1)
-		qsort(v, t->nr, sizeof(*v), by_name);
-	for (size_t i = 0; !ret && i < t->nr; i++) {
-		if (!entry_name_ok(v[i]->name))
-			ret = err_set(err, ERR_FORMAT, "'%s' cannot stand in "
-				      "a tree", v[i]->name);
-		else if (i && !strcmp(v[i - 1]->name, v[i]->name))
+	qsort(v, t->nr, sizeof(*v), by_name);
+	for (size_t i = 1; !ret && i < t->nr; i++)
+		if (!strcmp(v[i - 1]->name, v[i]->name))
 			ret = err_set(err, ERR_FORMAT, "'%s' stands twice in "
 				      "a tree", v[i]->name);
-	}
 	free(v);
 	return ret;
+}
+
+/* t is sorted. */
+static int check_names(const struct tree *t, struct err *err)
+{
+	bool rising = true;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (!entry_name_ok(t->v[i].name))
+			return err_set(err, ERR_FORMAT, "'%s' cannot stand in "
+				       "a tree", t->v[i].name);
+		rising &= !i || strcmp(t->v[i - 1].name, t->v[i].name) < 0;
+	}
+	return rising ? 0 : check_twice(t, err);
+}
+
+static void add_entry(struct buf *b, const struct tree_entry *e)
+{
+	const char *file = "100644 ", *folder = "40000 ";
+
+	if (e->mode == 0100644 || e->mode == 040000)
+		buf_addstr(b, e->mode == 040000 ? folder : file);
+	else
+		buf_addf(b, "%o ", e->mode);
+	buf_add(b, e->name, strlen(e->name) + 1);
+	buf_add(b, e->id.id, OID_RAW);
 }
 
 int repo_tree_write(struct repo *r, struct tree *t, struct oid *out,
 		    struct err *err)
 {
 	struct buf b = BUF_INIT;
-	int ret = check_names(t, err);
+	int ret;
 
+	sort_entries(t);
+	ret = check_names(t, err);
 	if (ret < 0)
 		return ret;
-	if (t->nr > 1)
-		qsort(t->v, t->nr, sizeof(*t->v), by_git_order);
-	for (size_t i = 0; i < t->nr; i++) {
-		buf_addf(&b, "%o %s", t->v[i].mode, t->v[i].name);
-		buf_addch(&b, '\0');
-		buf_add(&b, t->v[i].id.id, OID_RAW);
-	}
+	for (size_t i = 0; i < t->nr; i++)
+		add_entry(&b, &t->v[i]);
 	ret = write_object(r, b.ptr, b.len, GIT_OBJECT_TREE, out, err);
 	buf_release(&b);
 	return ret;

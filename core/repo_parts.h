@@ -23,6 +23,7 @@ struct repo {
 	size_t fresh_recent;	/* from here on: since a ref was moved */
 	bool moved_recent;
 	int64_t all_recent;	/* when all were looked for */
+	int64_t seen_recent_ms;	/* when those since a ref was moved were */
 };
 
 /* "<text>: <libgit2's reason>"; ERR_NOTFOUND where there is no such thing. */
@@ -51,6 +52,8 @@ void recent_add(struct repo *r, const struct oid *id, git_object_t type,
 		const void *data, size_t len);
 /* Writes those again that are gone; *lost: some were. */
 int recent_check(struct repo *r, bool *lost, struct err *err);
+/* They were there a moment ago, too short a time for a gc. */
+bool recent_seen(struct repo *r);
 /* A ref was moved: they may be forgotten after a while. */
 void recent_settled(struct repo *r);
 void recent_release(struct repo *r);

@@ -6,6 +6,7 @@
  * longer (`git prune` takes no lock that could be waited for).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 
 #define PUT_TRIES 8
 #define RECENT_S 10		/* kept in mind after a ref led to it */
+#define RECENT_LOOK_S 3		/* between looks for those */
+#define RECENT_SEEN_MS 20
 #define RECENT_BYTES (64u << 20)
 #define GC_STALE_S (12 * 3600)	/* git's own limit, of another host */
 #define GC_WAIT_S 600
@@ -33,12 +36,17 @@ struct recent {
 	int64_t until;		/* 0: no ref was moved since */
 };
 
-static int64_t now_s(void)
+static int64_t now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int64_t now_s(void)
+{
+	return now_ms() / 1000;
 }
 
 /* ---- objects ---- */
@@ -91,6 +99,7 @@ void recent_add(struct repo *r, const struct oid *id, git_object_t type,
 	if (r->moved_recent)
 		r->fresh_recent = r->nr_recent;
 	r->moved_recent = false;
+	r->seen_recent_ms = 0;
 	GROW(r->recent, r->nr_recent, r->cap_recent);
 	x = &r->recent[r->nr_recent++];
 	*x = (struct recent){ *id, type, len, xmalloc(len ? len : 1), 0 };
@@ -112,15 +121,19 @@ void recent_release(struct repo *r)
 	free(r->recent);
 }
 
-/* The usual case, without a look at every pack. */
+/* The usual case, without a look at every pack; from the folder of objects,
+ * since the way to it takes most of the time. */
 static bool is_loose(struct repo *r, const struct oid *id)
 {
 	char path[PATH_MAX];
-	const char *hex = oid_text(id).s;
-	int n = snprintf(path, sizeof(path), "%sobjects/%.2s/%s", r->gitdir,
-			 hex, hex + 2);
+	struct oid_hex hex = oid_text(id);
+	bool near = r->sync_fd >= 0;
+	int n = snprintf(path, sizeof(path), "%s%s%.2s/%s",
+			 near ? "" : r->gitdir, near ? "" : "objects/", hex.s,
+			 hex.s + 2);
 
-	return n > 0 && n < (int)sizeof(path) && access(path, F_OK) == 0;
+	return n > 0 && n < (int)sizeof(path) &&
+	       faccessat(near ? r->sync_fd : AT_FDCWD, path, F_OK, 0) == 0;
 }
 
 int recent_check(struct repo *r, bool *lost, struct err *err)
@@ -128,10 +141,12 @@ int recent_check(struct repo *r, bool *lost, struct err *err)
 	int64_t now = now_s();
 	size_t i = r->fresh_recent;
 
-	if (now != r->all_recent)	/* the older ones once a second */
-		i = 0;
-	r->all_recent = now;
+	if (now >= r->all_recent + RECENT_LOOK_S || !r->all_recent) {
+		i = 0;		/* the older ones now and then */
+		r->all_recent = now;
+	}
 	*lost = false;
+	r->seen_recent_ms = now_ms();
 	for (; i < r->nr_recent; i++) {
 		struct recent *x = &r->recent[i];
 		struct oid id;
@@ -143,6 +158,12 @@ int recent_check(struct repo *r, bool *lost, struct err *err)
 		*lost = true;
 	}
 	return 0;
+}
+
+bool recent_seen(struct repo *r)
+{
+	return r->seen_recent_ms &&
+	       now_ms() - r->seen_recent_ms < RECENT_SEEN_MS;
 }
 
 void recent_settled(struct repo *r)

@@ -189,6 +189,9 @@ static int settle(struct repo *r, struct err *err)
 
 	do {
 		again = repo_gc_wait(r, GC_LOOK_MS);
+		lost = false;
+		if (!again && recent_seen(r))
+			break;
 		if (recent_check(r, &lost, err) < 0 ||
 		    (lost && sync_objects(r, err) < 0))
 			return err->code;
@@ -207,6 +210,8 @@ int repo_sync(struct repo *r, struct err *err)
 			return err->code;
 		/* one may have come and gone while we wrote to the disk */
 		waited = repo_gc_wait(r, GC_WAIT_MS);
+		if (!waited && recent_seen(r))
+			break;
 		if (recent_check(r, &lost, err) < 0)
 			return err->code;
 		if (!waited && !lost)

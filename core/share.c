@@ -52,7 +52,10 @@ static int read_prefix(struct repo *r, const char *remote, char **out,
 		buf_addch(&v, '/');
 	probe = xasprintf("%sx", v.ptr);
 	if (!remote_ref_ok(probe) ||
-	    !strncmp(v.ptr, "refs/heads/maxkernel/", 21))
+	    !strncmp(v.ptr, "refs/heads/maxkernel/", 21) ||
+	    !strncmp(v.ptr, "refs/maxkernel/", 15) ||
+	    !strncmp(v.ptr, "refs/notes/", 11) ||
+	    !strncmp(v.ptr, "refs/tags/", 10))
 		ret = err_set(err, ERR_FORMAT, "maxkernel.refPrefix is '%s': it "
 			      "takes the beginning of refs, as "
 			      USUAL_PREFIX, v.ptr);

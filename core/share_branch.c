@@ -188,16 +188,11 @@ static bool theirs_stays(struct branches *b, const struct branch *br,
 	return false;
 }
 
-/* What the remote has is a landing commit of a node that is known here, so
- * that our beam was chosen with it in sight. */
+/* What another clone landed there is its own affair: its beam may be wider. */
 static bool is_stale(struct branches *b, const struct branch *br,
 		     const struct oid *there)
 {
-	struct landing theirs = landing_of(b->sh, br->parsed.slug, there);
-	double unused;
-
-	return theirs.is && knows(b->sh, br->parsed.slug, br->parsed.worker,
-				  &theirs.node, &unused);
+	return share_is_as_pushed(b->sh, br->ref, there);
 }
 
 static void add_item(struct branches *b, const struct branch *br,
@@ -256,8 +251,14 @@ static int push_once(struct branches *b, bool *again, struct err *err)
 	if (b->nr_items)
 		ret = remote_push(b->sh->r, b->sh->o, b->item, b->nr_items,
 				  false, err);
-	for (size_t i = 0; i < b->nr_items && !ret; i++)
-		share_judge_item(b->sh, &b->item[i], again);
+	for (size_t i = 0; i < b->nr_items && !ret; i++) {
+		const struct push_item *it = &b->item[i];
+
+		if (!oid_is_zero(&it->id) && (it->status == PUSH_DONE ||
+					      it->status == PUSH_SAME))
+			share_note_pushed(b->sh, it->ref, &it->id);
+		share_judge_item(b->sh, it, again);
+	}
 	return ret;
 }
 

@@ -75,12 +75,15 @@ bool share_pruned(struct share *sh, const struct oid *tip,
 int share_renew(struct share *sh, struct err *err);
 
 /*
- * share_pushed.c: where this clone has pushed its own refs to, in
+ * share_pushed.c: where this clone has pushed its refs and branches to, in
  * <gitdir>/maxkernel/log/pushed.  What the remote has under our id and we do
  * not (a search that was pruned here) is ours if it was pushed from here.
  */
 bool share_was_pushed(struct share *sh, const char *ref,
 		      const struct oid *there);
+/* The same of a branch, which has to be the very commit. */
+bool share_is_as_pushed(struct share *sh, const char *ref,
+			const struct oid *there);
 void share_note_pushed(struct share *sh, const char *ref,
 		       const struct oid *id);
 /* Keeps what was noted. */

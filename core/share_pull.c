@@ -56,12 +56,12 @@ static void sort_slugs(struct strv *s)
 	*s = once;
 }
 
-static void all_slugs(const struct share *sh, struct strv *out)
+static void add_slugs(const struct remote_refs *there, struct strv *out)
 {
-	for (size_t i = 0; i < sh->there.nr; i++) {
+	for (size_t i = 0; i < there->nr; i++) {
 		struct share_ref ref;
 
-		if (share_parse(sh->there.v[i].name, &ref) &&
+		if (share_parse(there->v[i].name, &ref) &&
 		    ref.kind != SHARE_BRANCH &&
 		    (!out->nr || strcmp(out->v[out->nr - 1], ref.slug) != 0))
 			strv_push(out, ref.slug);
@@ -104,7 +104,8 @@ static int choose(struct pull *p, const struct strv *wanted, struct err *err)
 
 	strv_release(&p->slugs);
 	memset(&p->slugs, 0, sizeof(p->slugs));
-	all_slugs(&p->sh, &all);
+	for (int k = 0; k < 2; k++)
+		add_slugs(&p->sh.place[k], &all);
 	for (size_t i = 0; i < wanted->nr && !ret; i++)
 		ret = find_slug(&p->sh, &all, wanted->v[i], &p->slugs, err);
 	for (size_t i = 0; i < all.nr && i < MAX_SLUGS && !wanted->nr; i++)
@@ -129,6 +130,16 @@ static bool at(struct share *sh, const char *ref, const struct oid *id)
 	       oid_eq(&have, id);
 }
 
+/* An older copy of what is here. */
+static bool behind(struct share *sh, const struct remote_ref *there)
+{
+	struct err unused = ERR_INIT;
+	struct oid have;
+
+	return !repo_ref_read(sh->r, there->name, &have, &unused) &&
+	       share_before(sh, &there->id, &have);
+}
+
 static bool wanted(const struct pull *p, const char *name,
 		   struct share_ref *ref)
 {
@@ -147,7 +158,8 @@ static int fetch(struct pull *p, struct err *err)
 		char *copy;
 
 		if (!wanted(p, there->name, &ref) ||
-		    at(&p->sh, there->name, &there->id))
+		    at(&p->sh, there->name, &there->id) ||
+		    (p->sh.at > 0 && behind(&p->sh, there)))
 			continue;
 		copy = share_tracking(&p->sh, there->name);
 		if (!at(&p->sh, copy, &there->id))
@@ -171,6 +183,7 @@ static int look_and_fetch(struct pull *p, const struct strv *slugs,
 			ret = choose(p, slugs, err);
 		if (ret)
 			return ret;
+		share_use(&p->sh, 0);
 		ret = fetch(p, err);
 		if (ret != ERR_NET || !strstr(err->msg, "remote ref"))
 			break;
@@ -196,7 +209,7 @@ static int add_stale(void *ctx, const char *name, const struct oid *id)
 	/* That it had the spec is how a push knows that it was dropped. */
 	if (wanted(s->p, local, &ref) &&
 	    (s->all || (ref.kind != SHARE_SPEC &&
-			!remote_refs_find(&s->p->sh.there, local)))) {
+			!share_has(&s->p->sh, local)))) {
 		strv_push(&s->refs, name);
 		GROW(s->id, s->nr, s->cap);
 		s->id[s->nr++] = *id;
@@ -347,7 +360,8 @@ static int take_ref(struct pull *p, struct incoming *in,
 	}
 	if (ret == ERR_NOTFOUND)
 		memset(&old, 0, sizeof(old));
-	else if (ret || share_before(sh, &there->id, &old))
+	else if (ret || share_before(sh, &there->id, &old) ||
+		 (sh->at > 0 && share_pruned(sh, &old, &there->id)))
 		return 0;
 	ret = incoming_ref(in, there->name, &old, &there->id, &nr, why);
 	if (!ret)
@@ -498,12 +512,16 @@ static int lock(struct repo *r, int *fd, struct err *err)
 
 static int take_all(struct pull *p, struct err *err)
 {
+	struct strv here = STRV_INIT;
 	int ret = 0;
 
+	add_slugs(&p->sh.there, &here);
 	for (size_t i = 0; i < p->slugs.nr && !ret; i++) {
-		take_search(p, p->slugs.v[i]);
+		if (has_slug(&here, p->slugs.v[i]))
+			take_search(p, p->slugs.v[i]);
 		ret = stopped(&p->sh, err);
 	}
+	strv_release(&here);
 	return ret;
 }
 
@@ -512,6 +530,15 @@ static int fetch_and_take(struct pull *p, const struct strv *slugs,
 {
 	int ret = look_and_fetch(p, slugs, err);
 
+	if (!ret)
+		ret = check_own(p, err);
+	if (!ret)
+		ret = take_all(p, err);
+	if (ret || !p->sh.place[1].nr)
+		return ret;
+	/* The beginning of a search, or the rest of it, may be elsewhere. */
+	share_use(&p->sh, 1);
+	ret = fetch(p, err);
 	if (!ret)
 		ret = check_own(p, err);
 	return ret ? ret : take_all(p, err);

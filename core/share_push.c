@@ -166,7 +166,7 @@ static int push_specs(struct push *p, bool *again, struct err *err)
 		ret = repo_ref_read(p->sh.r, ref, &here, err);
 		if (!ret && there)
 			share_note_pushed(&p->sh, ref, there);
-		if (!ret && !there && !p->named &&
+		if (!ret && !there && !p->named && !share_has(&p->sh, ref) &&
 		    was_there(&p->sh, ref, &here)) {
 			leave_dropped(p, p->slugs.v[i]);
 		} else if (!ret && !there) {
@@ -423,7 +423,7 @@ static int push(struct repo *r, const struct remote_opts *o,
 	ret = share_open(&p.sh, r, o, t, sum, err);
 	if (!ret)
 		ret = find_slugs(&p, slugs, err);
-	if (!ret && p.slugs.nr)
+	if (!ret)	/* with nothing to push it is looked at all the same */
 		ret = push_all(&p, err);
 	if (!ret && branches != BRANCHES_NONE)
 		ret = push_branches(&p, branches, err);

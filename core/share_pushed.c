@@ -43,24 +43,38 @@ static int read_pushed(struct repo *r, struct strv *out, struct err *err)
 	return ret;
 }
 
-bool share_was_pushed(struct share *sh, const char *ref,
-		      const struct oid *there)
+/* What was pushed there last. */
+static bool last_pushed(struct share *sh, const char *ref, struct oid *id)
 {
 	char *key = xasprintf("%s %s ", sh->track, ref);
 	struct strv lines = STRV_INIT;
 	struct err unused = ERR_INIT;
 	size_t len = strlen(key);
 	bool was = false;
-	struct oid id;
 
 	read_pushed(sh->r, &lines, &unused);
-	for (size_t i = 0; i < lines.nr && !was; i++)
+	for (size_t i = lines.nr; i-- > 0 && !was;)
 		was = !strncmp(lines.v[i], key, len) &&
-			oid_parse(&id, lines.v[i] + len) &&
-			share_before(sh, there, &id);
+			oid_parse(id, lines.v[i] + len);
 	strv_release(&lines);
 	free(key);
 	return was;
+}
+
+bool share_was_pushed(struct share *sh, const char *ref,
+		      const struct oid *there)
+{
+	struct oid id;
+
+	return last_pushed(sh, ref, &id) && share_before(sh, there, &id);
+}
+
+bool share_is_as_pushed(struct share *sh, const char *ref,
+			const struct oid *there)
+{
+	struct oid id;
+
+	return last_pushed(sh, ref, &id) && oid_eq(there, &id);
 }
 
 void share_note_pushed(struct share *sh, const char *ref, const struct oid *id)

@@ -27,7 +27,7 @@ static bool is_anchor_of(const struct commit *c, const char *slug,
 			 const char *worker)
 {
 	struct buf value = BUF_INIT;
-	bool is = !strncmp(c->message, "maxkernel: anchor ", 18) &&
+	bool is = is_anchor(c->message) &&
 		commit_trailer(c->message, "Maxkernel-Search", &value) &&
 		!strcmp(value.ptr, slug) &&
 		commit_trailer(c->message, "Maxkernel-Worker", &value) &&

@@ -5,6 +5,7 @@
  * beside its place and renamed, so that a reader's map never changes under
  * it, and believed only if it is ours, whole (a checksum) and in bounds.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -22,6 +24,7 @@
 #define CACHE_VERSION 3u
 #define ORDER 0x01020304u	/* of bytes, on this machine */
 #define MAX_FILE (4ull << 30)
+#define LEFT_OVER_S 3600	/* nobody writes for so long */
 
 /* Every text is an offset into the texts; 0 is none. */
 enum { OP, PROPOSER, STRATEGY, RECIPE, SUBJECT, WORKER, REC_WORKER, ERROR,
@@ -511,6 +514,31 @@ static bool write_all(int fd, const char *p, size_t len)
 	return true;
 }
 
+/* "<slug>.<12 digits>.XXXXXX", left by a process that was killed. */
+static bool is_left_over(int dir, const char *name, time_t now)
+{
+	const char *dot = strrchr(name, '.');
+	struct stat st;
+
+	return dot && strlen(dot + 1) == 6 &&
+	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && now - st.st_mtime > LEFT_OVER_S;
+}
+
+static void sweep(const char *path)
+{
+	char *folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	DIR *d = opendir(folder);
+	time_t now = time(NULL);
+
+	for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+		if (is_left_over(dirfd(d), e->d_name, now))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	free(folder);
+}
+
 /* Not synced: what a power cut makes of it has a wrong sum. */
 void cache_write(struct search *s, const struct buf *key,
 		 const struct cache *c, const struct graph *g)
@@ -521,6 +549,7 @@ void cache_write(struct search *s, const struct buf *key,
 	int fd = mkostemp(tmp, O_CLOEXEC);
 	bool good;
 
+	sweep(path);
 	if (fd >= 0) {
 		build(&b, key, c, g);
 		good = b.len <= MAX_FILE && write_all(fd, b.ptr, b.len);

@@ -85,8 +85,7 @@ static void look_back(struct search *s, struct ledger *l)
 
 		if (repo_commit_read(s->repo, &at, &c, &ignored) < 0)
 			break;
-		more = c.nr_parents && !strncmp(c.message,
-						"maxkernel: anchor ", 18);
+		more = c.nr_parents && is_anchor(c.message);
 		if (more && is_own(s, &c.parent[c.nr_parents - 1]))
 			l->at = c.parent[c.nr_parents - 1];
 		if (more)

@@ -50,6 +50,13 @@ static bool add_line(struct line_reader *rd, const struct oid *on,
 	return true;
 }
 
+/* Or take such a line back.  Of a note most lines are spends. */
+static bool may_be_config(const char *text, size_t len)
+{
+	return memmem(text, len, "config", 6) || memmem(text, len, "void", 4) ||
+	       memchr(text, '\\', len);
+}
+
 void lines_add_note(struct line_reader *rd, const char *ref,
 		    const struct oid *on, const struct oid *blob)
 {
@@ -73,6 +80,8 @@ void lines_add_note(struct line_reader *rd, const char *ref,
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 
 		len = nl ? (size_t)(nl - p) : (size_t)(end - p);
+		if (rd->config && !may_be_config(p, len))
+			continue;
 		if (len && !add_line(rd, on, w, our_ref, p, len, &why) &&
 		    !bad++)
 			first = why;
@@ -111,14 +120,14 @@ void lines_tell_newer(struct line_reader *rd, const char *slug)
 			   "maxkernel; they are kept and left out", slug);
 }
 
-int lines_read(struct repo *r, const char *slug, const char *worker,
-	       const struct oid *on, struct lines *out, struct strv *warn,
-	       struct err *err)
+static int read_refs(struct repo *r, const char *slug, const char *worker,
+		     const struct oid *on, bool config, struct lines *out,
+		     struct strv *warn, struct err *err)
 {
 	struct strv ids = STRV_INIT;
 	struct line_reader rd = {
 		.repo = r, .worker = worker, .ids = &ids, .on = on,
-		.out = out, .warn = warn,
+		.config = config, .out = out, .warn = warn,
 	};
 	char *prefix = store_notes_ref(slug, "metrics", NULL);
 	int ret = worker_ids(r, &ids, err);
@@ -129,6 +138,19 @@ int lines_read(struct repo *r, const char *slug, const char *worker,
 	lines_tell_newer(&rd, slug);
 	free(prefix);
 	return ret;
+}
+
+int lines_read(struct repo *r, const char *slug, const char *worker,
+	       const struct oid *on, struct lines *out, struct strv *warn,
+	       struct err *err)
+{
+	return read_refs(r, slug, worker, on, false, out, warn, err);
+}
+
+int lines_read_config(struct search *s, struct lines *out, struct err *err)
+{
+	return read_refs(s->repo, s->spec.slug, s->worker, &s->spec_commit,
+			 true, out, NULL, err);
 }
 
 /* ---- order ---- */

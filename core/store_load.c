@@ -76,19 +76,6 @@ static char *subject(struct loader *l, const char *message)
 	return text;
 }
 
-static bool op_ok(const char *op)
-{
-	static const char *const ops[] = {
-		"seed", "plan", "mutate", "crossover", "repair", "tune",
-		"import", "human",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-		if (!strcmp(ops[i], op))
-			return true;
-	return false;
-}
-
 static bool step_parse(const char *text, unsigned long max, uint32_t *out)
 {
 	char *end;
@@ -126,7 +113,7 @@ static bool take_node(struct loader *l, const struct commit *c,
 {
 	struct found f = { .id = c->id, .time = c->time };
 	char *op = trailer(c->message, "Maxkernel-Op");
-	bool good = op && op_ok(op) && c->nr_parents &&
+	bool good = op && store_op_ok(op) && c->nr_parents &&
 		take_step(l, c, &f.step);
 
 	f.op = good ? graph_text(l->g, op) : NULL;
@@ -145,11 +132,6 @@ static bool take_node(struct loader *l, const struct commit *c,
 	GROW(l->v, l->nr, l->cap);
 	l->v[l->nr++] = f;
 	return true;
-}
-
-static bool is_anchor(const struct commit *c)
-{
-	return !strncmp(c->message, "maxkernel: anchor ", 18);
 }
 
 /* Of this search, or of one that is united with it. */
@@ -219,13 +201,13 @@ static void visit(struct loader *l, const struct oid *id)
 	}
 	search = trailer(c.message, "Maxkernel-Search");
 	if (search && is_ours(l, search)) {
-		if (is_anchor(&c))
+		if (is_anchor(c.message))
 			take_united(l, c.message);
 		if (store_is_ledger(&c))
 			loader_ledger(l, id);
-		else if (is_anchor(&c) || take_node(l, &c, search))
+		else if (is_anchor(c.message) || take_node(l, &c, search))
 			for (size_t i = 0; i < c.nr_parents; i++)
-				push(l, &c.parent[i], !i && is_anchor(&c));
+				push(l, &c.parent[i], !i && is_anchor(c.message));
 	} else if (search) {
 		oid_list_add(&l->later, id);
 	}

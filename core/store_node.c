@@ -124,9 +124,10 @@ int store_finished(struct search *s, char **why, struct err *err)
 {
 	struct lines l = { NULL, 0, 0 };
 	const struct metric *last = NULL;
-	int ret = node_lines(s, &s->spec_commit, &l, err);
+	int ret = lines_read_config(s, &l, err);
 
 	*why = NULL;
+	lines_sort(&l);
 	for (size_t i = 0; i < l.nr; i++)
 		if (l.v[i].m.event == METRIC_CONFIG &&
 		    (!strcmp(l.v[i].m.what, "done") ||

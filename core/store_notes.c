@@ -75,14 +75,24 @@ static bool any_below(const struct oid_list *l, const char *hex)
 	return lo < l->nr && !memcmp(l->v[lo].id, raw, len);
 }
 
+#define MANY_FOLDERS 1000	/* fewer are read as they come */
+
+struct folder {
+	struct oid tree;
+	char hex[OID_HEX + 1];	/* the digits that lead to it */
+	uint64_t place;
+};
+
 struct walk {
 	struct repo *repo;
 	uint32_t ref;
 	const struct oid_list *only;	/* sorted; NULL: all */
 	struct note_list *out;
-	uint32_t notes, folders;	/* found and read: a few trees that name
+	uint32_t notes, folders;	/* found and met: a few trees that name
 					 * each other can stand for too many */
 	char hex[OID_HEX + 1];
+	struct folder *todo;
+	size_t nr, cap;
 };
 
 static void add_note(struct walk *w, const struct oid *blob)
@@ -97,8 +107,21 @@ static void add_note(struct walk *w, const struct oid *blob)
 	l->v[l->nr++] = (struct note_at){ on, *blob, w->ref };
 }
 
-static int walk_tree(struct walk *w, const struct oid *tree, size_t used,
-		     struct err *err);
+/* A folder is read later, by walk_run(). */
+static int add_folder(struct walk *w, const struct oid *tree,
+		      const char *hex, struct err *err)
+{
+	struct folder *f;
+
+	if (++w->folders > NOTES_MAX_FOLDERS || w->notes > NOTES_MAX)
+		return err_set(err, ERR_LIMIT, "more than %u notes or %u "
+			       "folders", NOTES_MAX, NOTES_MAX_FOLDERS);
+	GROW(w->todo, w->nr, w->cap);
+	f = &w->todo[w->nr++];
+	f->tree = *tree;
+	memcpy(f->hex, hex, strlen(hex) + 1);
+	return 0;
+}
 
 static int walk_entry(struct walk *w, const struct tree_entry *e, size_t used,
 		      struct err *err)
@@ -108,24 +131,68 @@ static int walk_entry(struct walk *w, const struct tree_entry *e, size_t used,
 	if (kind == OTHER || (w->only && !any_below(w->only, w->hex)))
 		return 0;
 	if (kind == LEVEL)
-		return walk_tree(w, &e->id, used + strlen(e->name), err);
+		return add_folder(w, &e->id, w->hex, err);
 	add_note(w, &e->id);
 	return 0;
 }
 
-static int walk_tree(struct walk *w, const struct oid *tree, size_t used,
-		     struct err *err)
+static int by_place(const void *a, const void *b)
 {
-	struct tree t;
-	int ret;
+	const struct folder *x = a, *y = b;
 
-	if (++w->folders > NOTES_MAX_FOLDERS || w->notes > NOTES_MAX)
-		return err_set(err, ERR_LIMIT, "more than %u notes or %u "
-			       "folders", NOTES_MAX, NOTES_MAX_FOLDERS);
-	ret = repo_tree_read(w->repo, tree, &t, err);
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* As they lie in packs. */
+static void sort_folders(struct walk *w, struct folder *v, size_t nr)
+{
+	struct oid *id = xcalloc(nr, sizeof(*id));
+	uint64_t *place = xcalloc(nr, sizeof(*place));
+
+	for (size_t i = 0; i < nr; i++)
+		id[i] = v[i].tree;
+	repo_places(w->repo, id, nr, place);
+	for (size_t i = 0; i < nr; i++)
+		v[i].place = place[i];
+	qsort(v, nr, sizeof(*v), by_place);
+	free(id);
+	free(place);
+}
+
+static int walk_folder(struct walk *w, const struct folder *f,
+		       struct err *err)
+{
+	size_t used = strlen(f->hex);
+	struct tree t;
+	int ret = repo_tree_read(w->repo, &f->tree, &t, err);
+
+	memcpy(w->hex, f->hex, used + 1);
 	for (size_t i = 0; !ret && i < t.nr; i++)
 		ret = walk_entry(w, &t.v[i], used, err);
 	tree_release(&t);
+	return ret;
+}
+
+/* Level by level, since all of a level can be read in any order. */
+static int walk_run(struct walk *w, struct err *err)
+{
+	int ret = 0;
+
+	while (!ret && w->nr) {
+		struct folder *v = w->todo;
+		size_t nr = w->nr;
+
+		w->todo = NULL;
+		w->nr = w->cap = 0;
+		if (nr > MANY_FOLDERS)
+			sort_folders(w, v, nr);
+		for (size_t i = 0; !ret && i < nr; i++)
+			ret = walk_folder(w, &v[i], err);
+		free(v);
+	}
+	free(w->todo);
+	w->todo = NULL;
+	w->nr = w->cap = 0;
 	return ret;
 }
 
@@ -135,8 +202,10 @@ int note_list_read(struct repo *r, const struct oid *tree, uint32_t ref,
 {
 	struct walk w = { .repo = r, .ref = ref, .only = only, .out = out };
 	size_t before = out->nr;
-	int ret = walk_tree(&w, tree, 0, err);
+	int ret = add_folder(&w, tree, "", err);
 
+	if (!ret)
+		ret = walk_run(&w, err);
 	if (ret < 0)
 		out->nr = before;
 	return ret;
@@ -254,9 +323,12 @@ int notes_changed(struct repo *r, const struct oid *a, const struct oid *b,
 	if (a && b)
 		ret = oid_eq(a, b) ? 0 : differ(&s, a, b, 0, err);
 	else if (a)
-		ret = walk_tree(&s.w[0], a, 0, err);
+		ret = add_folder(&s.w[0], a, "", err);
 	else if (b)
-		ret = walk_tree(&s.w[1], b, 0, err);
+		ret = add_folder(&s.w[1], b, "", err);
+	for (int i = 0; i < 2; i++)
+		if (walk_run(&s.w[i], err) < 0)
+			ret = err->code;
 	note_list_sort(&had);
 	note_list_sort(&has);
 	if (!ret)

@@ -7,6 +7,7 @@
 #include "core/store.h"
 
 #define STORE_MAX_SLUG 40
+#define STORE_MAX_NAME 200		/* bytes of the name of a kernel */
 #define STORE_MAX_NODES 1000000u
 #define STORE_MAX_SLOTS 256		/* workers of one clone at once */
 #define STORE_MAX_WARN 50u		/* warnings of one call */
@@ -17,6 +18,13 @@ bool store_slug_ok(const char *slug);
 /* A device class, worker or policy: [A-Za-z0-9._+-], 1 to 64, no dot or dash
  * first, fit to stand in a ref name. */
 bool store_word_ok(const char *word);
+/* What the message of a commit says: "maxkernel: anchor <n>". */
+bool is_anchor(const char *message);
+unsigned long anchor_number(const char *message);	/* 0: it has none */
+/* One of the ways in which a node is made. */
+bool store_op_ok(const char *op);
+/* Caller frees. */
+char *store_spec_ref(const char *slug);
 /* Caller frees; w NULL gives the prefix of all workers. */
 char *store_anchor_ref(const char *slug, const char *w);
 char *store_notes_ref(const char *slug, const char *kind, const char *w);
@@ -30,7 +38,9 @@ int store_spec_read(struct repo *r, const char *slug, struct spec *out,
  * empty. */
 int store_spec_at(struct repo *r, const char *slug, const struct oid *commit,
 		  struct spec *out, struct err *err);
-/* The text of a spec's file; on an error *out is empty. */
+/* Adds the text of a spec's file. */
+void store_spec_format(struct buf *b, const struct spec *s);
+/* Reads it; on an error *out is empty. */
 int store_spec_parse(const char *text, size_t len, struct spec *out,
 		     struct err *err);
 void store_section_hash(const char *section, char out[13]);
@@ -63,6 +73,7 @@ struct line_reader {
 	const char *worker;	/* ours */
 	const struct strv *ids;	/* of this clone, the former ones too */
 	const struct oid *on;	/* NULL: all */
+	bool config;		/* config lines, and void ones, are enough */
 	struct lines *out;
 	struct strv *warn;
 	bool newer;		/* there were lines of a newer version */
@@ -81,6 +92,8 @@ void lines_tell_newer(struct line_reader *rd, const char *slug);
 int lines_read(struct repo *r, const char *slug, const char *worker,
 	       const struct oid *on, struct lines *out, struct strv *warn,
 	       struct err *err);
+/* The config lines on the spec commit (and others, perhaps). */
+int lines_read_config(struct search *s, struct lines *out, struct err *err);
 /* By note, then time; equal lines once, lines taken back by void gone. */
 void lines_sort(struct lines *l);
 /* Does an eval line count on this device class? */

@@ -73,13 +73,6 @@ static void add_text(struct write *w, int kind, const struct oid *on,
 
 /* ---- anchors ---- */
 
-static unsigned long anchor_number(const char *message)
-{
-	unsigned long n = 0;
-
-	return sscanf(message, "maxkernel: anchor %lu\n", &n) == 1 ? n : 0;
-}
-
 static int anchor_tree(struct write *w, struct oid *out, struct err *err)
 {
 	struct tree t = { NULL, 0, 0 };

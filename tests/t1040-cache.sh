@@ -147,6 +147,12 @@ test_that 'where it cannot be kept, it is not' '
 	chmod u+w .git/maxkernel; return $ret
 '
 
+test_that 'what a killed writer left goes after an hour' '
+	started 9 && "$DUMP" "$S" "$DEV" >/dev/null && f=$(kept) && : >"$f.abcdef" && : >"$f.ABC123" &&
+	touch -d "2 hours ago" "$f" "$f.abcdef" && "$DRIVE" append "$S" 9 3 >/dev/null &&
+	"$DUMP" "$S" "$DEV" >/dev/null && [ ! -e "$f.abcdef" ] && [ -e "$f.ABC123" ] && [ -e "$f" ]
+'
+
 test_that 'what cannot be read is told every time, and not kept' '
 	started 9 && "$DUMP" "$S" "$DEV" >want && n=$(node 4) &&
 	b=$(git notes --ref="refs/notes/maxkernel/$S/metrics/$W" list "$n") &&

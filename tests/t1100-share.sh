@@ -212,7 +212,8 @@ test_that 'nodes without a record are ours under a former id too' '
 test_that 'a hook that refuses: said, exit status 1, the rest stays' '
 	hub && s=$(the_search) && printf "#!/bin/sh\necho not here >&2\nexit 1\n" >../hub.git/hooks/pre-receive &&
 	chmod +x ../hub.git/hooks/pre-receive && git for-each-ref >../want &&
-	gives 1 git maxkernel push 2>../err && has "hook declined" ../err && has "maxkernel.refPrefix" ../err &&
+	gives 1 git maxkernel push 2>../err && has "hook declined" ../err && hasnt "maxkernel.refPrefix" ../err &&
+	[ "$(grep -c "^remote: not here\$" ../err)" -eq 1 ] &&
 	git for-each-ref >../got && same ../want ../got &&
 	rm ../hub.git/hooks/pre-receive && git maxkernel push -q && there >../out && has "$s/spec" ../out
 '
@@ -255,10 +256,14 @@ test_that 'branches: none, best, beam; a bad word is refused' '
 test_that 'branches of a beam that became smaller go, those of others stay' '
 	hub && s=$(the_search) && git config maxkernel.pushBranches beam && git maxkernel push -q &&
 	b=refs/heads/maxkernel/$s/beam/scripted && n=$(git for-each-ref "$b" | wc -l) && [ "$n" -ge 1 ] &&
-	git -C ../hub.git update-ref $b/9 $b/1 && git -C ../hub.git update-ref $b/11 refs/heads/main &&
+	git update-ref $b/9 $b/1 && git update-ref $b/8 $b/1 && git maxkernel push -q &&
+	git update-ref -d $b/9 && git update-ref -d $b/8 &&
+	git -C ../hub.git update-ref $b/8 refs/heads/main && git -C ../hub.git update-ref $b/11 refs/heads/main &&
+	git -C ../hub.git update-ref $b/12 $b/1 &&
 	git -C ../hub.git update-ref refs/heads/maxkernel/$s/beam/elsewhere/1 $b/1 && git maxkernel push -q --branches=best &&
 	there >../out && has "beam/scripted/9" ../out && git maxkernel push -q && there >../out &&
 	hasnt "beam/scripted/9" ../out && has "beam/scripted/11" ../out && has "beam/elsewhere/1" ../out &&
+	has "beam/scripted/8" ../out && has "beam/scripted/12" ../out &&
 	[ "$(git for-each-ref "$b" | wc -l)" -eq "$n" ] && has "beam/scripted/1" ../out &&
 	cd .. && git clone -q hub.git b && cd b && git maxkernel pull -q && git -C ../hub.git update-ref $b/9 $b/1 &&
 	git maxkernel push -q --branches=beam && there >../out && has "beam/scripted/9" ../out

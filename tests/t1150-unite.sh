@@ -304,7 +304,7 @@ test_that 'operands are two searches, by slug or prefix, or two nodes' '
 	mkdir r && cd r && kernels && a=$(new_search 3 2) && b=$(new_search 3 3) &&
 	gives 129 git maxkernel merge $a 2>../err && has "merge takes two searches or two nodes" ../err &&
 	gives 129 git maxkernel merge $a "$(steps $b 1)" 2>../err && has "a node: merge takes" ../err &&
-	gives 128 git maxkernel merge copy- $b 2>../err && has "could be any of 2" ../err &&
+	gives 129 git maxkernel merge copy- $b 2>../err && has "is short for 2 searches" ../err &&
 	gives 128 git maxkernel merge $a nothing 2>../err && has "neither a node nor a search" ../err &&
 	gives 128 git maxkernel merge $a $a 2>../err && has "is one search, not two" ../err && hasnt as-seeds ../err &&
 	gives 129 git maxkernel merge --no-judge $a $b && gives 129 git maxkernel merge --continue --abort &&

@@ -185,8 +185,8 @@ test_that 'a remote that cannot be reached is an error, and no win' '
 
 test_that 'a remote with two push URLs is refused' '
 	setup && git init -q --bare ../s.git && git config remote.origin.pushurl ../r.git &&
-	gives 0 "$drive" origin claim a >../out && git config --add remote.origin.pushurl ../s.git &&
-	! "$drive" origin claim b 2>../err && has "2 push URLs" ../err && leases ../s.git | same /dev/null -
+	gives 0 "$drive" origin script 900 claim:a >../out && git config --add remote.origin.pushurl ../s.git &&
+	! "$drive" origin script 900 claim:b 2>../err && has "2 push URLs" ../err && leases ../s.git | same /dev/null -
 '
 
 test_done

@@ -83,7 +83,7 @@ test_that 'a remote with an older chain takes the pruned one when what it names 
 	git maxkernel resume -q --attempts 24 "$s" >/dev/null &&
 	git maxkernel prune -q -y --losers "$s" && git reflog expire --expire=now --all &&
 	git for-each-ref --format="delete %(refname)" refs/maxkernel-remote refs/notes/remote | git update-ref --stdin &&
-	git gc -q --prune=now && git maxkernel push -q hub "$s" 2>../err && [ "$(cat .git/maxkernel/log/worker)" = "$w" ] &&
+	git gc -q --prune=now && git maxkernel prune -q -y --losers --remote=hub "$s" 2>../err && [ "$(cat .git/maxkernel/log/worker)" = "$w" ] &&
 	hasnt "another clone" ../err && git ls-remote ../hub "refs/maxkernel/$s/w/*" >../there &&
 	has "$(git rev-parse "refs/maxkernel/$s/w/$w")" ../there && [ "$(wc -l <../there)" -eq 1 ] &&
 	cd ../q && git maxkernel pull -q 2>../err && hasnt "not taken over" ../err &&
@@ -407,9 +407,12 @@ test_that '... but not what others made of it meanwhile' '
 	hasnt "\"trust\":\"measured\"" ../after
 '
 
-test_that 'losers dropped here alone do not come back, and go with the next push' '
+test_that 'losers dropped here alone do not come back, and go there when they are pruned there' '
 	shared_search && git maxkernel prune -q -y --losers "$s" && nodes "$s" >../left &&
-	git maxkernel pull -q; nodes "$s" | same ../left - && git maxkernel push -q &&
+	git maxkernel pull -q; nodes "$s" | same ../left - && git ls-remote ../hub.git >../before &&
+	gives 1 git maxkernel push -q 2>../err && has "prune --losers --remote=origin $s" ../err &&
+	git ls-remote ../hub.git >../after && same ../before ../after && git maxkernel prune -q -y --losers --remote "$s" &&
+	git maxkernel push -q &&
 	nodes "$s" | same ../left - && [ "$(cat .git/maxkernel/log/worker)" = "$w" ] &&
 	[ "$(git -C ../hub.git rev-parse "refs/maxkernel/$s/w/$w")" = "$(git rev-parse "refs/maxkernel/$s/w/$w")" ]
 '

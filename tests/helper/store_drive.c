@@ -1,6 +1,6 @@
 /* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
  * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
- * core/notes.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
  *
  * Drives the store for the shell tests: one command a run, plain lines out,
  * exit status 0, 1 ("no") or 128 with the message on stderr.

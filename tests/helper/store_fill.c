@@ -1,6 +1,6 @@
 /* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
  * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
- * core/notes.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
  *
  * Fills a search with made-up nodes of realistic size, through the store:
  *
@@ -10,6 +10,8 @@
  *					adds that many nodes; prints
  *					"<nodes> <ms a node> <worst batch, ms>
  *					<processor ms a node>"
+ *	store_fill spend <slug> <number> <batch>
+ *					adds that many attempts that made none
  *	store_fill run <command...>	runs it without output; prints
  *					"<ms> <MiB at most> <processor ms>"; its
  *					exit status
@@ -355,6 +357,46 @@ static int add(struct repo *repo, const char *slug, size_t number,
 	return ret;
 }
 
+/* Steps from 1000000 on: those of the nodes are lower. */
+static int spend(struct repo *repo, const char *slug, size_t number,
+		 size_t batch)
+{
+	struct store_attempt a[MAX_BATCH];
+	struct record rec[MAX_BATCH];
+	struct search *s;
+	struct graph g;
+	uint64_t seed = 1;
+	uint32_t step;
+	int ret = store_open(repo, slug, &s, &err);
+
+	if (ret)
+		return ret;
+	for (const char *p = s->spec.slug; *p; p++)
+		seed = seed * 31 + (unsigned char)*p;
+	ret = store_load(s, DEVICE, &g, NULL, &err);
+	step = graph_last_step(&g);
+	step = step < 1000000 ? 1000000 : step;
+	graph_release(&g);
+	if (batch < 1 || batch > MAX_BATCH)
+		batch = MAX_BATCH;
+	memset(a, 0, sizeof(a));
+	for (size_t done = 0, nr; !ret && done < number; done += nr) {
+		nr = number - done < batch ? number - done : batch;
+		for (size_t i = 0; i < nr; i++) {
+			record_init(&rec[i]);
+			rec[i].verdict = V_DUP;
+			rec[i].attempt_s = 0.25;
+			a[i].rec = &rec[i];
+			a[i].step = ++step;
+			for (size_t k = 0; k < OID_RAW; k++)
+				a[i].state.id[k] = (unsigned char)draw(&seed);
+		}
+		ret = store_append(s, a, nr, &err);
+	}
+	store_close(s);
+	return ret;
+}
+
 static int run(char **argv)
 {
 	double start = now_ms();
@@ -394,16 +436,19 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "run"))
 		return run(argv + 2);
 	if (!(argc == 3 && !strcmp(argv[1], "create")) &&
-	    !(argc == 5 && !strcmp(argv[1], "add"))) {
+	    !(argc == 5 && (!strcmp(argv[1], "add") ||
+			    !strcmp(argv[1], "spend")))) {
 		fputs("usage: store_fill source | create <kernel> | "
-		      "add <slug> <number> <batch> | run <command...>\n", stderr);
+		      "add|spend <slug> <number> <batch> | "
+		      "run <command...>\n", stderr);
 		return 129;
 	}
 	if (repo_open(&repo, ".", &err))
 		return failed();
 	ret = argc == 3 ? create(repo, argv[2]) :
-		add(repo, argv[2], strtoul(argv[3], NULL, 10),
-		    strtoul(argv[4], NULL, 10));
+		(!strcmp(argv[1], "add") ? add : spend)
+			(repo, argv[2], strtoul(argv[3], NULL, 10),
+			 strtoul(argv[4], NULL, 10));
 	repo_close(repo);
 	return ret ? failed() : 0;
 }
