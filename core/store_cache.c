@@ -25,6 +25,7 @@
 #define ORDER 0x01020304u	/* of bytes, on this machine */
 #define MAX_FILE (4ull << 30)
 #define LEFT_OVER_S 3600	/* nobody writes for so long */
+#define UNUSED_S (30 * 86400)	/* of a search or device that was left */
 
 /* Every text is an offset into the texts; 0 is none. */
 enum { OP, PROPOSER, STRATEGY, RECIPE, SUBJECT, WORKER, REC_WORKER, ERROR,
@@ -514,15 +515,18 @@ static bool write_all(int fd, const char *p, size_t len)
 	return true;
 }
 
-/* "<slug>.<12 digits>.XXXXXX", left by a process that was killed. */
+/* "<slug>.<12 digits>.XXXXXX", left by a process that was killed; without the
+ * last, one that nothing new has come to for long. */
 static bool is_left_over(int dir, const char *name, time_t now)
 {
 	const char *dot = strrchr(name, '.');
+	size_t len = dot ? strlen(dot + 1) : 0;
 	struct stat st;
 
-	return dot && strlen(dot + 1) == 6 &&
+	return (len == 6 || len == 12) &&
 	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && now - st.st_mtime > LEFT_OVER_S;
+	       S_ISREG(st.st_mode) &&
+	       now - st.st_mtime > (len == 6 ? LEFT_OVER_S : UNUSED_S);
 }
 
 static void sweep(const char *path)

@@ -94,6 +94,15 @@ test_that 'another device class has a graph of its own' '
 	agrees other-t1 && hasnt "other-t1" cold.txt || grep other-t1 cold.txt
 '
 
+test_that 'files that nothing came to for 30 days go, newer ones stay' '
+	started 12 && agrees && "$DUMP" "$S" other-t1 >/dev/null && "$DUMP" "$S" "$DEV" >/dev/null &&
+	[ "$(ls "$CACHE"/graph | wc -l)" -eq 2 ] && "$DUMP" "$S" third-t1 >/dev/null &&
+	[ "$(ls "$CACHE"/graph | wc -l)" -eq 3 ] &&
+	for f in "$CACHE"/graph/*; do touch -d "2000-01-01" "$f"; done &&
+	"$DRIVE" append "$S" 3 1 >/dev/null && "$DUMP" "$S" "$DEV" >/dev/null &&
+	[ "$(ls "$CACHE"/graph | wc -l)" -eq 1 ] && agrees
+'
+
 test_that 'git gc and repack change nothing' '
 	started 25 && agrees && git repack -adfq && agrees &&
 	"$DRIVE" append "$S" 5 2 >/dev/null && git gc -q --prune=now && agrees &&

@@ -133,8 +133,8 @@ push()
 
 peer()	# <size>
 {
-	local adds=16 per mib load
-	[ "$1" -lt 50000 ] || adds=2
+	local adds=16 per mib load	# each is two rewrites
+	[ "$1" -lt 50000 ] || adds=5
 	read -r per mib load <<-END
 		$(perl "$top/tests/bench/peer.pl" "$slug" "$worker" \
 			kernels/fill.c "$1" $adds "$dir")

@@ -28,11 +28,14 @@ static int deny_namespaces(scmp_filter_ctx c)
 	/* What it is asked for lies behind a pointer: as if there were none. */
 	ret |= seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3),
 				0);
-	for (size_t i = 0; i < sizeof(bit) / sizeof(bit[0]); i++)
-		ret |= seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM),
-					SCMP_SYS(clone), 1,
-					SCMP_A0(SCMP_CMP_MASKED_EQ, bit[i],
-						bit[i]));
+	for (size_t i = 0; i < sizeof(bit) / sizeof(bit[0]); i++) {
+		const struct scmp_arg_cmp first = {
+			0, SCMP_CMP_MASKED_EQ, bit[i], bit[i]
+		};
+
+		ret |= seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM),
+					      SCMP_SYS(clone), 1, &first);
+	}
 	return ret;
 }
 
@@ -45,10 +48,14 @@ static int deny_landlock(scmp_filter_ctx c)
 
 static int deny_seccomp(scmp_filter_ctx c)
 {
+	const struct scmp_arg_cmp first = {
+		0, SCMP_CMP_EQ, PR_SET_SECCOMP, 0
+	};
+
 	return seccomp_rule_add(c, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(seccomp),
 				0) |
-		seccomp_rule_add(c, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl),
-				 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
+		seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EINVAL),
+				       SCMP_SYS(prctl), 1, &first);
 }
 
 int main(int argc, char **argv)
