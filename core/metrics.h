@@ -8,8 +8,9 @@
  * eval (on a node): st (state id), k (12 hex digits of the section's hash),
  *	ep (judge epoch), dev (device class), verdict, the record's numbers by
  *	their names in the design as far as they fit, error (first line), raw
- * spend (on the spec commit): step, verdict (dup, no-proposal), st,
- *	attempt_s, error (first line): an attempt that made no node
+ * spend (on the spec commit, or a ledger, see core/store_ledger.c): step,
+ *	verdict (dup, no-proposal), st, attempt_s, error (first line): an
+ *	attempt that made no node
  * config (on the spec commit): what ("done", "reopen"), why
  * lesson (on the spec commit): text
  * void (on the note of the line that it takes back): of (metric_id)

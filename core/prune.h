@@ -50,7 +50,7 @@ int prune_plan(struct search *s, const struct prune_rule *rule,
  * Losers: our anchor chain is written anew over the nodes that stay; its first
  * anchor names the tips that it had ("Maxkernel-Pruned: <old tip>", the newest
  * last), by which others' pull knows it; notes of the dropped nodes go from
- * our notes refs, but each has left a spend line on the spec commit: its
+ * our notes refs, but each has left a spend line (core/metrics.h): its
  * step, state, verdict and seconds, so that neither is tried or paid again.
  *
  * Any prefix of it is a valid search, and doing it again (plan anew) completes
