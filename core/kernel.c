@@ -357,6 +357,11 @@ static int complete(struct kernel_parse *p, const struct section *s)
 		k->target = xstrdup("c");
 	if (!k->cc)
 		k->cc = xstrdup("gcc");
+	/* clang's OpenMP runtime is not the one whose threads a worker makes
+	 * before it is locked. */
+	if (k->threads > 1 && strcmp(k->cc, "gcc") != 0)
+		return kernel_fail(p, "kernel '%s': threads = %d needs "
+				   "cc = gcc", k->name, k->threads);
 	if (!has_flags) {
 		strv_push(&k->flags, "-O3");
 		strv_push(&k->flags, "-march=native");

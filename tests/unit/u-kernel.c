@@ -20,7 +20,7 @@ static const char full[] =
 	"\tuse = kernels/util.h\n"
 	"\tentry = linear_gelu\n"
 	"\ttarget = c\n"
-	"\tcc = clang\n"
+	"\tcc = gcc\n"
 	"\tflags = -O2   -march=native\n"
 	"\tflags = -DT=1.5f\n"
 	"\targ = in f32 x[M][K]\n"
@@ -66,7 +66,7 @@ static const char normal[] =
 	"use = kernels/util.h\n"
 	"entry = linear_gelu\n"
 	"target = c\n"
-	"cc = clang\n"
+	"cc = gcc\n"
 	"flags = -O2 -march=native\n"
 	"flags = -DT=1.5f\n"
 	"arg = in f32 x[M][K]\n"
@@ -120,7 +120,7 @@ static void full_rest(const struct kernel *k)
 	is_int(k->line, 2, "line of its head");
 	ok(k->file.nr == 2 && k->use.nr == 1 && k->flags.nr == 3, "lists");
 	is_str(k->entry, "linear_gelu", "entry");
-	is_str(k->cc, "clang", "cc");
+	is_str(k->cc, "gcc", "cc");
 	ok(k->nr_time == 2 && k->nr_check == 1 && k->nr_require == 2,
 	   "shapes");
 	is_str(k->time[1].text, "M=1 N=1000 K=1000 ldw=1000",
@@ -392,6 +392,7 @@ static void wrong_values(void)
 		{ HEAD OUT "deny = Vw\n", "no such strategy" },
 		{ HEAD OUT "threads = 0\n", "wanted 1 to 256" },
 		{ HEAD OUT "threads = 257\n", "wanted 1 to 256" },
+		{ HEAD OUT "threads = 2\ncc = clang\n", "needs cc = gcc" },
 		{ HEAD OUT "cache = warm\n", "'hot', 'llc' or 'cold'" },
 		{ HEAD OUT "shapes = some\n", "'free' or 'fixed'" },
 		{ HEAD OUT "reference = /a.c\n", "must be relative" },
