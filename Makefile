@@ -31,7 +31,8 @@ VERSION := $(shell cat version 2>/dev/null || \
 NOT_BUILT = $(if $(WITH_CURL),,core/http.c) $(if $(WITH_SSH),,core/ssh.c)
 HAVE = $(filter-out $(NOT_BUILT),$(wildcard core/*.c))
 LIBS_MAIN = libgit2 libcjson $(if $(filter core/http.c,$(HAVE)),libcurl) \
-	$(if $(filter core/ssh.c,$(HAVE)),libssh2)
+	$(if $(filter core/ssh.c,$(HAVE)),libssh2) \
+	$(if $(filter core/db.c,$(HAVE)),sqlite3)
 STD = -std=c11 -D_GNU_SOURCE -I.
 MAIN_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS_MAIN))
 MAIN_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS_MAIN)) -lm
@@ -182,6 +183,22 @@ bench-store: deps
 	+@$(MAKE) --no-print-directory all $O/helper/store_fill
 	@MAXKERNEL_BUILD='$O' bash tests/bench/store.sh
 
+# How good the search is; see tests/bench/search.sh for what can be chosen.
+BENCH_SEARCH_NEEDS = $O/helper/replay $O/helper/record_table \
+	$O/helper/store_dump
+bench-search bench-search-record bench-search-prior: deps
+	+@$(MAKE) --no-print-directory all $(BENCH_SEARCH_NEEDS)
+	@MAXKERNEL_BUILD='$O' bash tests/bench/search.sh \
+		$(patsubst bench-search-%,%,$(filter-out bench-search,$@))
+
+# How many questions of bug reports the entries answer; BENCH_KNOWLEDGE=tune
+# names those that they do not, held is the default.
+bench-knowledge: deps
+	+@$(MAKE) --no-print-directory all
+	@MAXKERNEL_DATA='$(CURDIR)/knowledge' PATH="$(abspath $O)/bin:$$PATH" \
+		sh tests/knowledge/recall.sh $(if $(filter tune,$(BENCH_KNOWLEDGE)),-v) \
+		tests/knowledge/questions-$(or $(BENCH_KNOWLEDGE),held).tsv
+
 # ---- install ----
 
 MANPAGE = $(DESTDIR)$(MANDIR)/man1/git-maxkernel.1
@@ -217,7 +234,8 @@ clean:
 
 FORCE:
 .PHONY: all clean test-programs deps check check-long check-headers demo \
-	bench bench-judge bench-store install uninstall dist FORCE
+	bench bench-judge bench-store bench-search bench-search-record \
+	bench-search-prior bench-knowledge install uninstall dist FORCE
 .SECONDARY:
 
 ifeq ($(filter clean deps uninstall dist,$(MAKECMDGOALS)),)

@@ -1,23 +1,35 @@
 #include "agents/agents.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/builtin/builtin.h"
+#include "agents/scripted/scripted.h"
 
 static const struct proposer *const all[] = {
 	&proposer_builtin,
 	NULL
 };
 
+static const struct proposer *const with_script[] = {
+	&proposer_builtin,
+	&proposer_scripted,
+	NULL
+};
+
 const struct proposer *const *proposer_list(void)
 {
-	return all;
+	const char *script = getenv(SCRIPTED_VARIABLE);
+
+	return script && *script ? with_script : all;
 }
 
 const struct proposer *proposer_find(const char *name)
 {
-	for (int i = 0; all[i]; i++)
-		if (!strcmp(all[i]->name, name))
-			return all[i];
+	const struct proposer *const *list = proposer_list();
+
+	for (int i = 0; list[i]; i++)
+		if (!strcmp(list[i]->name, name))
+			return list[i];
 	return NULL;
 }

@@ -51,7 +51,8 @@ _git_maxkernel ()
 	fi
 	case $cur in
 	--policy=*)
-		__gitcomp "greedy beam" "" "${cur#--policy=}"
+		__gitcomp "adaptive greedy beam learn evolve hybrid bestofn \
+			parallel" "" "${cur#--policy=}"
 		return
 		;;
 	--branches=*)
@@ -74,8 +75,13 @@ _git_maxkernel ()
 		;;
 	esac
 	case $prev in
+	--by)
+		__gitcomp "search agent model node"
+		return
+		;;
 	--policy)
-		__gitcomp "greedy beam"
+		__gitcomp "adaptive greedy beam learn evolve hybrid bestofn \
+			parallel"
 		return
 		;;
 	--branches)
@@ -90,7 +96,7 @@ _git_maxkernel ()
 		;;
 	esac
 	case $command in
-	resume | status | graph | frontier)
+	resume | halt | status | graph | frontier | cost)
 		__gitcomp_nl "$(__git_maxkernel_kernels
 			__git_maxkernel_searches)"
 		;;
@@ -101,7 +107,7 @@ _git_maxkernel ()
 		__gitcomp_nl "$(__git_maxkernel_kernels
 			__git_maxkernel_searches)"
 		;;
-	show | diff | pick | verify)
+	show | diff | pick | verify | tune)
 		__gitcomp_nl "$(__git_maxkernel_kernels @best
 			__git_maxkernel_kernels @root
 			__git for-each-ref --format='%(refname:short)' \

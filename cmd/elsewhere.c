@@ -5,31 +5,21 @@
 #include <time.h>
 
 #include "cmd/out.h"
+#include "cmd/running.h"
+#include "core/policy.h"
 
 #define MAX_FRONTIER 16
 
-static bool never(void *ctx, uint32_t node)
-{
-	(void)ctx;
-	(void)node;
-	return false;
-}
-
 /* Champion and frontier as they stand on the search's own class. */
-static size_t stands_on(const struct search *s, const struct policy *policy,
-			const struct graph *there, uint32_t *out)
+static size_t stands_on(const struct search *s, const struct graph *there,
+			uint32_t *out)
 {
-	uint32_t last = graph_last_step(there), front[MAX_FRONTIER];
-	struct policy_view v = {
-		.spec = &s->spec, .graph = there, .exhausted = never,
-		.round = last ? (last - 1) / (uint32_t)s->spec.round + 1 : 0,
-	};
-	size_t max = (size_t)s->spec.width, nr = 0, n;
+	size_t max = policy_shown(&s->spec, MAX_FRONTIER), nr = 0, n;
+	uint32_t front[MAX_FRONTIER];
 
 	if (there->champion)
 		out[nr++] = there->champion;
-	max = max > MAX_FRONTIER ? MAX_FRONTIER : max;
-	n = policy->frontier(&v, front, max);
+	n = policy_frontier(&s->spec, there, front, max);
 	for (size_t i = 0; i < n; i++)
 		if (front[i] && front[i] != there->champion)
 			out[nr++] = front[i];
@@ -73,16 +63,22 @@ static int measure(struct task *t, struct search *s, const struct node *n,
 	return ret;
 }
 
+/* What is left is measured when the search goes on. */
+static bool is_halted(const struct task *t)
+{
+	return t->running && running_is_asked(t->running);
+}
+
 static int measure_all(struct task *t, struct search *s,
-		       const struct policy *policy, const struct graph *there,
-		       const struct graph *here, struct err *err)
+		       const struct graph *there, const struct graph *here,
+		       struct err *err)
 {
 	uint32_t list[MAX_FRONTIER + 1];
-	size_t nr = stands_on(s, policy, there, list);
+	size_t nr = stands_on(s, there, list);
 	bool told = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < nr && !ret; i++) {
+	for (size_t i = 0; i < nr && !ret && !is_halted(t); i++) {
 		uint32_t at = graph_find(here, &there->node[list[i]].id);
 
 		if (at == NODE_NONE || !here->node[at].pending)
@@ -98,8 +94,7 @@ static int measure_all(struct task *t, struct search *s,
 	return ret;
 }
 
-int elsewhere_measure(struct task *t, struct search *s,
-		      const struct policy *policy, struct err *err)
+int elsewhere_measure(struct task *t, struct search *s, struct err *err)
 {
 	const char *device = t->judge[0]->info.device;
 	struct graph there, here;
@@ -113,7 +108,7 @@ int elsewhere_measure(struct task *t, struct search *s,
 	if (!ret)
 		ret = store_load(s, device, &here, NULL, err);
 	if (!ret)
-		ret = measure_all(t, s, policy, &there, &here, err);
+		ret = measure_all(t, s, &there, &here, err);
 	graph_release(&there);
 	graph_release(&here);
 	return ret;

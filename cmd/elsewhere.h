@@ -8,11 +8,9 @@
 #define CMD_ELSEWHERE_H
 
 #include "cmd/task.h"
-#include "core/policy.h"
 
 /* Nothing to do on the search's own class, or when it was done before.  t has
  * an open judge; ERR_STOPPED after a signal, what was measured stays. */
-int elsewhere_measure(struct task *t, struct search *s,
-		      const struct policy *policy, struct err *err);
+int elsewhere_measure(struct task *t, struct search *s, struct err *err);
 
 #endif

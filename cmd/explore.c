@@ -3,281 +3,111 @@
 #include <string.h>
 
 #include "agents/agents.h"
+#include "cmd/detach.h"
+#include "cmd/estimate.h"
+#include "cmd/many.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
-#include "cmd/run.h"
+#include "cmd/rest.h"
+#include "cmd/start.h"
 #include "core/mem.h"
-
-#define DEFAULT_TIME_S 60.0
 
 struct explore_opts {
 	struct run_opts run;
-	const char *policy, *proposer, *from, *push;
-	int64_t width, branches, depth, seed;
-	double keep;
-	bool worktree;
+	struct start_opts start;
+	const char *from;
+	bool worktree, detach;
 };
 
-static void fill_spec(struct spec *spec, const struct task *t,
-		      const struct explore_opts *o)
+/* ---- the searches ---- */
+
+static int open_tasks(struct many *m, const struct kernel *const *k,
+		      const struct explore_opts *o, struct err *err)
 {
-	bool beam = !strcmp(o->policy, "beam");
+	int ret = 0;
 
-	memset(spec, 0, sizeof(*spec));
-	spec->kernel = xstrdup(t->kernel->name);
-	spec->section = xstrdup(t->kernel->text.ptr);
-	spec->policy = xstrdup(o->policy);
-	spec->proposer = xstrdup(o->proposer);
-	spec->device = xstrdup(t->judge[0]->info.device);
-	spec->width = (int)o->width;
-	spec->branches = (int)o->branches;
-	spec->depth = (int)o->depth;
-	spec->keep = o->keep;
-	spec->round = beam ? (int)(o->width * o->branches) : (int)o->branches;
-	spec->seed = (uint64_t)o->seed;
-	spec->base = t->base;
-	spec->root = t->root;
-	spec->attempts = o->run.attempts;
-	spec->time_s = o->run.time_s;
-}
-
-/* Another root commit with the same sources is the same root; those of
- * reference, baseline and rivals count too. */
-static bool same_search(struct task *t, const struct spec *a,
-			const struct spec *want)
-{
-	struct spec with = *a;
-	struct srcset source = SRCSET_INIT;
-	struct oid there, here;
-	struct err unused = ERR_INIT;
-	bool same;
-
-	with.root = want->root;
-	if (!spec_same(&with, want))
-		return false;
-	if (oid_eq(&a->root, &want->root))
-		return true;
-	if (store_source(t->session->repo, &a->root, t->kernel, true, &source,
-			 &unused)) {
-		srcset_release(&source);
-		return false;
+	for (size_t i = 0; i < m->nr && !ret; i++) {
+		m->v[i].kernel = k[i];
+		ret = many_task(m, i, o->from, o->worktree, NULL, err);
+		if (ret)
+			ret = many_fail(m, i, err);
 	}
-	srcset_state(&source, &there);
-	srcset_state(&t->aux, &here);
-	same = oid_eq(&there, &here);
-	srcset_release(&source);
-	return same;
-}
-
-/* Recipes of the best nodes of a search, best first, one a line. */
-static void best_recipes(struct search *from, const struct task *t, size_t max,
-			 struct buf *out)
-{
-	struct strv warnings = STRV_INIT;
-	struct err unused = ERR_INIT;
-	struct graph g;
-	size_t nr = 0, kept = 0;
-	uint32_t *rank;
-
-	graph_init(&g);
-	if (!store_load(from, t->judge[0]->info.device, &g, &warnings,
-			&unused) && g.champion) {
-		rank = xcalloc(g.nr, sizeof(*rank));
-		rank[nr++] = g.champion;
-		for (uint32_t i = 1; i < g.nr; i++)
-			if (i != g.champion && policy_usable(&g, i) &&
-			    g.node[i].score > 0)
-				rank[nr++] = i;
-		policy_rank(&g, rank + 1, nr - 1);
-		for (size_t i = 0; i < nr && kept < max; i++) {
-			const char *recipe = g.node[rank[i]].recipe;
-
-			if (!recipe || !*recipe)
-				continue;
-			buf_addf(out, "%s\n", recipe);
-			kept++;
-		}
-		free(rank);
-	}
-	graph_release(&g);
-	strv_release(&warnings);
-}
-
-/* What an earlier search of this kernel found is tried first. */
-static char *seeds_for(const struct task *t, const struct spec_list *list,
-		       int64_t max)
-{
-	struct buf seeds = BUF_INIT;
-
-	for (size_t i = 0; i < list->nr && !seeds.len; i++) {
-		struct err unused = ERR_INIT;
-		struct search *from;
-
-		if (strcmp(list->v[i].kernel, t->kernel->name) != 0 ||
-		    store_open(t->session->repo, list->v[i].slug, &from,
-			       &unused))
-			continue;
-		best_recipes(from, t, (size_t)max, &seeds);
-		store_close(from);
-	}
-	return buf_detach(&seeds);
-}
-
-/* The newest search with an equal spec that can go on, else the newest equal
- * one, else a new one. */
-static int find_search(struct task *t, const struct explore_opts *o,
-		       struct search **out, struct err *err)
-{
-	struct spec_list list = { NULL, 0, 0 };
-	struct strv warnings = STRV_INIT;
-	struct spec want;
-	char *equal = NULL;
-	int ret = store_list(t->session->repo, &list, &warnings, err);
-
-	*out = NULL;
-	for (size_t i = 0; i < warnings.nr; i++)
-		warn("%s", warnings.v[i]);
-	fill_spec(&want, t, o);
-	for (size_t i = 0; i < list.nr && !ret && !*out; i++) {
-		char *why = NULL;
-
-		if (!same_search(t, &list.v[i], &want))
-			continue;
-		ret = store_open(t->session->repo, list.v[i].slug, out, err);
-		if (!ret)
-			ret = store_finished(*out, &why, err);
-		if (why && !equal)
-			equal = xstrdup(list.v[i].slug);
-		if (why || ret) {
-			store_close(*out);
-			*out = NULL;
-		}
-		free(why);
-	}
-	if (!ret && !*out && equal)
-		ret = store_open(t->session->repo, equal, out, err);
-	else if (!ret && *out)
-		say("%s: going on with search %s", t->kernel->name,
-		    (*out)->spec.slug);
-	else if (!ret) {
-		want.seeds = seeds_for(t, &list, o->branches);
-		ret = store_create(t->session->repo, &want, out, err);
-	}
-	free(equal);
-	spec_release(&want);
-	strv_release(&warnings);
-	spec_list_release(&list);
 	return ret;
 }
 
-static int explore_one(struct session *s, const struct kernel *k,
-		       const struct explore_opts *o, struct run_result *out,
-		       struct err *err)
+static int find_search(struct many *m, size_t i, struct start *start,
+		       const struct explore_opts *o, struct err *err)
 {
-	struct search *search = NULL;
-	struct task t;
-	int ret = task_open(&t, s, k, o->from, o->worktree, err);
+	struct member *b = &m->v[i];
+	bool fresh;
+	int ret = start_search(start, &b->task, b->info.device, &o->start,
+			       &b->search, &fresh, err);
 
 	if (!ret)
-		ret = task_judge(&t, (int)o->run.jobs, err);
-	if (!ret) {
-		task_print_root(&t);
-		ret = find_search(&t, o, &search, err);
-	}
-	if (!ret) {
-		say("%s: search %s, policy %s", k->name, search->spec.slug,
-		    search->spec.policy);
-		ret = run_search(&t, search, &o->run, out, err);
-	}
-	store_close(search);
-	task_close(&t);
+		say("%s: search %s, policy %s", b->kernel->name,
+		    b->search->spec.slug, b->search->spec.policy);
+	if (ret || fresh)
+		return ret;
+	ret = many_share(b, err);
+	if (!ret)
+		portfolio_anew(&b->share);
 	return ret;
 }
 
-struct results {		/* of the kernels, as they come */
-	struct run_result *v;
-	size_t done, nr;
-	bool json, last, printed;
-};
-
-static void print_results(struct results *r)
+/* Of all kernels, before any of them has its first attempt: a run that is
+ * halted then can go on with each. */
+static int find_searches(struct many *m, const struct explore_opts *o,
+			 struct err *err)
 {
-	if (!r->printed)
-		run_print(r->v, r->done, r->json);
-	fflush(stdout);
-	r->printed = true;
-}
+	struct start start;
+	size_t open = 0;
+	int ret;
 
-/* The one that was being made is v[done]. */
-static void on_ready(void *ctx, const struct run_result *unused)
-{
-	struct results *r = ctx;
-
-	(void)unused;
-	if (!r->last && !task_stop)
-		return;
-	r->done++;
-	print_results(r);
-	r->done--;
+	for (size_t i = 0; i < m->nr; i++)
+		open += !m->v[i].share.over;
+	ret = start_open(&start, m->session->repo, open > 1, err);
+	for (size_t i = 0; i < m->nr && !ret && !task_stop; i++) {
+		if (m->v[i].share.over)
+			continue;
+		ret = find_search(m, i, &start, o, err);
+		if (ret)
+			ret = many_fail(m, i, err);
+	}
+	start_release(&start);
+	return ret;
 }
 
 static int explore_all(struct session *s, const struct kernel *const *k,
 		       size_t nr, const struct explore_opts *o,
 		       struct err *err)
 {
-	struct run_result *r = xcalloc(nr, sizeof(*r));
-	struct results all = { .v = r, .nr = nr, .json = o->run.json };
-	struct explore_opts mine = *o;
-	size_t done = 0, better = 0, failed = 0;
-	bool stop = false;
+	struct many m;
+	int ret, status;
 
-	mine.run.ready = on_ready;
-	mine.run.ctx = &all;
-	for (size_t i = 0; i < nr && !stop; i++) {
-		int ret;
-
-		all.done = done;
-		all.last = i + 1 == nr;
-		ret = explore_one(s, k[i], &mine, &r[done], err);
-		if (ret == ERR_STOPPED || task_stop)
-			stop = true;
-		if (ret) {
-			run_result_release(&r[done]);
-			memset(&r[done], 0, sizeof(r[done]));
-			failed++;
-			if (nr == 1 || stop)
-				break;
-			warn("%s", err->msg);
-			err->code = ERR_NONE;
-			continue;
-		}
-		better += r[done++].has_best;
-	}
-	all.done = done;
-	print_results(&all);
-	for (size_t i = 0; i < done; i++)
-		run_result_release(&r[i]);
-	free(r);
-	if (stop || task_stop)
-		return EXIT_INTERRUPTED;
-	if (failed)
-		return err->code ? cmd_status_of(err) : EXIT_FAILED;
-	return better ? EXIT_DONE : EXIT_NO;
+	many_open(&m, s, &o->run, nr);
+	ret = open_tasks(&m, k, o, err);
+	if (!ret)
+		ret = find_searches(&m, o, err);
+	if (task_stop)
+		status = EXIT_INTERRUPTED;
+	else if (ret)
+		status = cmd_status_of(err);
+	else
+		status = many_run(&m, err);
+	many_close(&m);
+	return status;
 }
 
-static int check_options(const struct explore_opts *o, struct err *err)
+/* ---- the command ---- */
+
+static int check_options(struct explore_opts *o, struct err *err)
 {
-	if (!policy_find(o->policy))
-		return err_set(err, ERR_USAGE, "there is no policy '%s': greedy "
-			       "or beam", o->policy);
-	if (!proposer_find(o->proposer))
-		return err_set(err, ERR_USAGE, "there is no proposer '%s': "
-			       "builtin", o->proposer);
-	if (!(o->keep > 0 && o->keep <= 1))
-		return err_set(err, ERR_USAGE, "--keep takes a factor over 0, at "
-			       "most 1");
-	if (o->run.time_s >= 0 && !(o->run.time_s >= 1))
-		return err_set(err, ERR_USAGE, "--time takes a second or more");
+	int ret = start_check(&o->start, err);
+
+	if (!ret)
+		ret = budget_check(&o->run.budget, err);
+	if (ret)
+		return ret;
 	if (o->from && o->worktree)
 		return err_set(err, ERR_USAGE, "--from and --worktree exclude "
 			       "each other");
@@ -295,34 +125,102 @@ static int check_identity(struct session *s, struct err *err)
 	return ret;
 }
 
+/* What would fail every time is said at once. */
+static int check_push(struct session *s, const char *push, struct err *err)
+{
+	struct background *b;
+	int ret = push ? background_open(&b, s->repo, push, err) : 0;
+
+	if (push && !ret)
+		background_close(b);
+	return ret;
+}
+
+static int explore(struct session *s, struct explore_opts *o,
+		   const struct kernel *const *k, size_t nr, struct err *err)
+{
+	const struct proposer *p = proposer_find(o->start.proposer);
+	int status, ret = check_identity(s, err);
+
+	if (!ret)
+		ret = check_push(s, o->run.push, err);
+	if (!ret)
+		ret = estimate_tell(p, k, nr, &o->run.budget, err);
+	if (ret)
+		return ret > 0 ? EXIT_NO : cmd_status_of(err);
+	if (!budget_has_cap(&o->run.budget))
+		o->run.budget.time_s = BUDGET_DEFAULT_S * (double)nr;
+	o->start.budget = o->run.budget;
+	if (o->detach && !detach(s, "explore", o->run.json, &status, err))
+		return status;
+	task_signals();
+	return explore_all(s, k, nr, o, err);
+}
+
+static int choose_kernels(const struct kernel_file *f, int argc, char **argv,
+			  const struct kernel ***k, size_t *nr,
+			  struct err *err)
+{
+	int ret = 0;
+
+	*nr = argc ? (size_t)argc : f->nr;
+	*k = xcalloc(*nr, sizeof(**k));
+	for (size_t i = 0; i < *nr && !ret; i++) {
+		if (!argc)
+			(*k)[i] = &f->v[i];
+		else
+			ret = task_kernel(f, argv[i], &(*k)[i], err);
+		for (size_t j = 0; j < i && !ret; j++)
+			if ((*k)[j] == (*k)[i])
+				ret = err_set(err, ERR_USAGE, "kernel '%s' is "
+					      "named twice", argv[i]);
+	}
+	return ret;
+}
+
 static int explore_run(struct session *s, int argc, char **argv,
 		       struct err *err)
 {
-	struct explore_opts o = { .policy = "greedy", .proposer = "builtin",
-				  .width = 4, .branches = 4, .depth = 8,
-				  .keep = 0.8, .seed = 1,
-				  .run = { .time_s = -1,
+	struct explore_opts o = { .start = START_OPTS_INIT,
+				  .run = { .budget = BUDGET_NOT_GIVEN,
 					   .jobs = 1 } };
+	struct start_opts *st = &o.start;
+	struct budget *b = &o.run.budget;
 	const struct opt opts[] = {
-		OPT_STR(0, "policy", &o.policy, "<name>",
-			"greedy (default) or beam"),
-		OPT_INT(0, "width", &o.width, 1, 16, "<n>",
-			"nodes in the beam (4)"),
-		OPT_INT(0, "branches", &o.branches, 1, 64, "<n>",
-			"attempts a node and round (4)"),
-		OPT_INT(0, "depth", &o.depth, 1, 1000, "<n>",
-			"rounds of the beam (8)"),
-		OPT_DOUBLE(0, "keep", &o.keep, "<factor>",
+		OPT_STR(0, "policy", &st->policy, "<name>",
+			"adaptive (default), greedy, beam, learn, evolve, "
+			"hybrid, bestofn or parallel"),
+		OPT_INT(0, "width", &st->width, 1, 64, "<n>",
+			"nodes in the beam, chains, or members of a "
+			"population"),
+		OPT_INT(0, "branches", &st->branches, 1, 64, "<n>",
+			"attempts a node and round"),
+		OPT_INT(0, "depth", &st->depth, 1, 1000, "<n>",
+			"rounds of the beam, or steps of a chain"),
+		OPT_DOUBLE(0, "keep", &st->keep, "<factor>",
 			"drop from the beam what is slower than this times "
 			"its best (0.8)"),
-		OPT_STR(0, "proposer", &o.proposer, "<name>",
-			"who makes the attempts: builtin"),
-		OPT_INT(0, "attempts", &o.run.attempts, 1, 1000000, "<n>",
-			"stop after <n> attempts a kernel"),
-		OPT_TIME(0, "time", &o.run.time_s, "<time>",
-			"begin no attempt after this time a kernel: 90, 5m, "
-			"2h (60 s if no budget is given)"),
-		OPT_INT(0, "seed", &o.seed, 0, INT64_MAX, "<n>",
+		OPT_INT(0, "patience", &st->patience, 1, 1000, "<n>",
+			"rounds that a plan of several steps keeps its place "
+			"in the beam"),
+		OPT_INT(0, "islands", &st->islands, 1, 16, "<n>",
+			"populations of evolve that seldom mix"),
+		OPT_STR(0, "proposer", &st->proposer, "<name>",
+			"who makes the attempts (builtin)"),
+		OPT_INT(0, "attempts", &b->attempts, 1, 1000000, "<n>",
+			"stop after <n> attempts, of all kernels together"),
+		OPT_TIME(0, "time", &b->time_s, "<time>",
+			"begin no attempt after this time: 90, 5m, 2h (60 s a "
+			"kernel if no budget is given)"),
+		OPT_TIME(0, "device-time", &b->device_s, "<time>",
+			"begin no attempt when the device was used so long"),
+		OPT_INT(0, "tokens", &b->tokens, 1, INT64_C(1) << 50, "<n>",
+			"use at most <n> tokens of models"),
+		OPT_DOUBLE(0, "cost", &b->cost, "<dollars>",
+			"spend at most so much on models"),
+		OPT_DOUBLE(0, "until", &b->until, "<speedup>",
+			"a kernel with this confirmed speedup is done"),
+		OPT_INT(0, "seed", &st->seed, 0, INT64_MAX, "<n>",
 			"of all choices (1)"),
 		OPT_INT('j', "jobs", &o.run.jobs, 1, 64, "<n>",
 			"attempts in flight (1)"),
@@ -330,8 +228,10 @@ static int explore_run(struct session *s, int argc, char **argv,
 			"search from the work tree's versions, not HEAD's"),
 		OPT_STR(0, "from", &o.from, "<commit>",
 			"search from this commit"),
-		OPT_MAYBE("push", &o.push, "[=<remote>]",
+		OPT_MAYBE("push", &o.run.push, "[=<remote>]",
 			"push to the remote while it runs"),
+		OPT_BOOL(0, "detach", &o.detach,
+			"run in the background, with a log"),
 		OPT_BOOL(0, "json", &o.run.json,
 			"print one JSON object a kernel"),
 		OPT_BOOL('v', "verbose", &o.run.verbose,
@@ -340,36 +240,20 @@ static int explore_run(struct session *s, int argc, char **argv,
 		OPT_END
 	};
 	struct kernel_file f;
-	const struct kernel **k;
-	size_t nr;
+	const struct kernel **k = NULL;
+	size_t nr = 0;
 	int status, ret;
 
 	argc = opt_parse(&cmd_explore, opts, argc, argv, &status, err);
 	if (argc < 0)
 		return status;
-	if (check_options(&o, err))
-		return EXIT_USAGE;
-	if (!o.run.attempts && o.run.time_s < 0)
-		o.run.time_s = DEFAULT_TIME_S;
-	o.run.time_s = o.run.time_s < 0 ? 0 : o.run.time_s;
-	ret = task_kernels(s, &f, err);
+	ret = check_options(&o, err);
+	if (!ret)
+		ret = task_kernels(s, &f, err);
 	if (ret)
 		return cmd_status_of(err);
-	nr = argc ? (size_t)argc : f.nr;
-	k = xcalloc(nr, sizeof(*k));
-	for (size_t i = 0; i < nr && !ret; i++) {
-		if (argc)
-			ret = task_kernel(&f, argv[i], &k[i], err);
-		else
-			k[i] = &f.v[i];
-	}
-	if (!ret)
-		ret = check_identity(s, err);
-	if (!ret && o.push)
-		ret = background_open(&o.run.push, s->repo, o.push, err);
-	task_signals();
-	status = ret ? cmd_status_of(err) : explore_all(s, k, nr, &o, err);
-	background_close(o.run.push);
+	ret = choose_kernels(&f, argc, argv, &k, &nr, err);
+	status = ret ? cmd_status_of(err) : explore(s, &o, k, nr, err);
 	free(k);
 	kernel_file_release(&f);
 	return status;

@@ -50,6 +50,7 @@ static const char template[] =
 ";\talias = c a				; these may overlap; default: none\n"
 ";\tscratch = 1M malloc			; memory that it may use besides\n"
 ";\tdeny = ccopt vw			; strategies that you don't want\n"
+";\ttunable = TILE 16 32 64 128		; values to try for #define TILE\n"
 ";\n"
 ";\t; What it is measured against; each defaults to the kernel as it is.\n"
 ";\treference = ref/matmul.c:matmul_ref\n"

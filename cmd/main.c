@@ -17,9 +17,9 @@
 
 static const struct cmd *const commands[] = {
 	&cmd_init, &cmd_add, &cmd_audit, &cmd_doctor,
-	&cmd_explore, &cmd_resume, &cmd_worker, &cmd_measure,
+	&cmd_explore, &cmd_resume, &cmd_halt, &cmd_worker, &cmd_tune, &cmd_measure,
 	&cmd_status, &cmd_log, &cmd_show, &cmd_graph, &cmd_frontier,
-	&cmd_best, &cmd_diff,
+	&cmd_best, &cmd_diff, &cmd_cost,
 	&cmd_pick, &cmd_merge, &cmd_prune, &cmd_verify,
 	&cmd_hook,
 	&cmd_push, &cmd_pull,

@@ -31,16 +31,22 @@ static int run_judge(struct task *t, struct search *s, const struct oid *node,
 		     struct record *out, struct err *err)
 {
 	char *device = xstrdup(t->judge[0]->info.device);
+	const struct budget no_cap = { .attempts = 0 };
+	struct purse purse;
 	struct search_run run = {
-		.search = s, .kernel = t->kernel, .root = &t->source,
+		.purse = &purse, .search = s, .kernel = t->kernel, .root = &t->source,
 		.aux = &t->aux, .policy = policy_find(s->spec.policy),
 		.proposer = proposer_find(s->spec.proposer),
 		.judge = t->judge, .jobs = t->jobs, .config = t->config,
 		.stop = &task_stop, .stop_fd = task_stop_fd,
 		.event = on_event, .tick = on_tick, .ctx = t,
 	};
-	int ret = search_judge_node(&run, node, err);
-	uint32_t idx = ret ? NODE_NONE : graph_find(&run.graph, node);
+	uint32_t idx;
+	int ret;
+
+	purse_init(&purse, &no_cap);
+	ret = search_judge_node(&run, node, err);
+	idx = ret ? NODE_NONE : graph_find(&run.graph, node);
 
 	live("%s", "");
 	if (!ret && task_stop)

@@ -8,31 +8,12 @@
 #include "core/mem.h"
 #include "core/policy.h"
 
-static bool never_exhausted(void *ctx, uint32_t node)
-{
-	(void)ctx;
-	(void)node;
-	return false;
-}
-
 size_t node_frontier(const struct view *v, size_t max, uint32_t **out)
 {
-	const struct spec *spec = &v->search->spec;
-	const struct policy *policy = policy_find(spec->policy);
-	uint32_t last = graph_last_step(&v->graph);
-	struct policy_view pv = {
-		.spec = spec, .graph = &v->graph,
-		.exhausted = never_exhausted,
-	};
-
-	*out = NULL;
-	if (!policy || spec->round < 1)
-		return 0;
-	pv.round = last ? (last - 1) / (uint32_t)spec->round + 1 : 0;
 	if (max > v->graph.nr)
 		max = v->graph.nr;
 	*out = xcalloc(max + 1, sizeof(**out));
-	return policy->frontier(&pv, *out, max);
+	return policy_frontier(&v->search->spec, &v->graph, *out, max);
 }
 
 void node_best_branch(const struct view *v, struct buf *out)
@@ -152,6 +133,17 @@ static void parents_json(struct jout *j, const struct view *v,
 	buf_release(&list);
 }
 
+/* What the calls of models that it was made with used. */
+static void used_json(struct jout *j, const struct view *v, uint32_t idx)
+{
+	struct usage used;
+	uint32_t unknown, nr = graph_used(&v->graph, idx, &used, &unknown);
+
+	jout_int(j, "calls", nr);
+	jout_int(j, "tokens", usage_tokens(&used));
+	jout_num(j, "cost", nr > unknown || !nr ? used.cost : NAN);
+}
+
 void node_json(struct jout *j, const struct view *v, uint32_t idx,
 	       const struct record *r)
 {
@@ -174,6 +166,8 @@ void node_json(struct jout *j, const struct view *v, uint32_t idx,
 	jout_bool(j, "pending", n->pending);
 	jout_str(j, "measured_by", n->rec_worker);
 	jout_bool(j, "champion", idx && idx == v->graph.champion);
+	jout_int(j, "plan_steps", n->steps);
+	used_json(j, v, idx);
 	jout_record(j, r ? r : &n->rec);
 }
 

@@ -262,8 +262,7 @@ static int terminal_columns(void)
 	return ws.ws_col;
 }
 
-/* Shortens UTF-8 text to so many columns. */
-static void cut_to_width(struct buf *b, int columns)
+void text_cut(struct buf *b, int columns)
 {
 	while (b->len && text_width(b->ptr) > columns) {
 		while (b->len && ((unsigned char)b->ptr[b->len - 1] & 0xc0) ==
@@ -285,7 +284,7 @@ void live(const char *fmt, ...)
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	buf_add_clean(&clean, text.ptr, text.len, false);
-	cut_to_width(&clean, terminal_columns() - 1);
+	text_cut(&clean, terminal_columns() - 1);
 	live_clear();
 	if (clean.len) {
 		fputs(clean.ptr, stderr);

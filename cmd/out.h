@@ -16,6 +16,8 @@ enum colour { COL_RESET, COL_GOOD, COL_BAD, COL_DIM, COL_BOLD, COL_NODE };
 
 /* Columns that a text takes on a terminal (UTF-8). */
 int text_width(const char *s);
+/* Shortens UTF-8 text to so many columns. */
+void text_cut(struct buf *b, int columns);
 
 /* ---- aligned tables ---- */
 struct table {
@@ -47,6 +49,8 @@ void jout_bool(struct jout *j, const char *key, bool value);
 void jout_raw(struct jout *j, const char *key, const char *json);
 /* The record's fields by their names in the design. */
 void jout_record(struct jout *j, const struct record *r);
+/* But device_s: where the run's own has that name. */
+void jout_found(struct jout *j, const struct record *r);
 /* The timed shapes, or the hold-out shapes, as an array of objects. */
 void jout_shapes(struct jout *j, const char *key, const struct record *r,
 		 bool holdout);

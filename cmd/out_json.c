@@ -100,7 +100,7 @@ static const char *trust(const struct record *r)
 	return r->claimed ? "claimed" : "measured";
 }
 
-void jout_record(struct jout *j, const struct record *r)
+static void put_record(struct jout *j, const struct record *r, bool device)
 {
 	jout_str(j, "verdict", r->verdict == V_NONE ? NULL :
 		 verdict_name(r->verdict));
@@ -127,7 +127,19 @@ void jout_record(struct jout *j, const struct record *r)
 	jout_str(j, "oracle", r->oracle);
 	jout_str(j, "trust", trust(r));
 	jout_num(j, "attempt_s", r->attempt_s);
+	if (device)
+		jout_num(j, "device_s", r->device_s);
 	jout_str(j, "error", r->error);
+}
+
+void jout_record(struct jout *j, const struct record *r)
+{
+	put_record(j, r, true);
+}
+
+void jout_found(struct jout *j, const struct record *r)
+{
+	put_record(j, r, false);
 }
 
 void jout_detach(struct jout *j, struct buf *out)

@@ -1,169 +1,335 @@
-/* git maxkernel resume: goes on with a search that was halted. */
-#include <math.h>
+/* git maxkernel resume: goes on with searches that were halted. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/agents.h"
+#include "cmd/detach.h"
+#include "cmd/estimate.h"
+#include "cmd/many.h"
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
-#include "cmd/run.h"
+#include "cmd/rest.h"
 #include "core/mem.h"
 
-static int by_begin(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
+struct resume {
+	struct session *session;
+	struct run_opts run;
+	struct spec_list list;		/* all searches, newest first */
+	char *slug;			/* the one that is asked for */
+	bool alone;			/* without those of its group */
+	bool own;			/* budget, given by options */
+	bool detach;
+	bool spent;			/* nothing is left of the searches' own */
+	bool below;			/* what is left buys no attempt */
+};
 
-	return (x[0] > y[0]) - (x[0] < y[0]);
+/* ---- which ---- */
+
+static const struct spec *find_spec(const struct resume *r, const char *slug)
+{
+	for (size_t i = 0; i < r->list.nr; i++)
+		if (!strcmp(r->list.v[i].slug, slug))
+			return &r->list.v[i];
+	return NULL;
 }
 
-/* Wall seconds that attempts of ours were in flight: attempts of several
- * judges overlap. */
-static double wall_s(const struct graph *g)
+static bool in_group(const struct resume *r, const struct spec *s)
 {
-	double (*span)[2] = xcalloc(g->nr, sizeof(*span));
-	double sum = 0, end = -INFINITY;
-	size_t nr = 0;
-
-	for (uint32_t i = 1; i < g->nr; i++) {
-		double s = g->node[i].rec.attempt_s;
-
-		if (!(s >= 0) || g->node[i].united || g->node[i].claimed)
-			continue;
-		span[nr][1] = (double)g->node[i].time;
-		span[nr][0] = span[nr][1] - s;
-		nr++;
-	}
-	if (nr)
-		qsort(span, nr, sizeof(*span), by_begin);
-	for (size_t i = 0; i < nr; i++) {
-		double from = span[i][0] > end ? span[i][0] : end;
-
-		if (span[i][1] > from)
-			sum += span[i][1] - from;
-		end = span[i][1] > end ? span[i][1] : end;
-	}
-	free(span);
-	return sum;
+	return !strcmp(spec_group(s), spec_group(find_spec(r, r->slug)));
 }
 
-/*
- * What is left of the budget that the search was started with: of its
- * attempts what no one has made, of its time what this clone has not used.
- * What others say that they used is a claim.
- */
-void run_rest_of_budget(const struct view *v, struct run_opts *o)
+/* *finished, or it can go on. */
+static int look_at(struct resume *r, const char *slug, bool *finished,
+		   struct err *err)
 {
-	const struct spec *spec = &v->search->spec;
-	int64_t made = v->graph.nr_spend;	/* of no node, or pruned */
-	double pruned_s = 0;
+	struct search *s;
+	char *why = NULL;
+	int ret = store_open(r->session->repo, slug, &s, err);
 
-	for (uint32_t i = 0; i < v->graph.nr_spend; i++)
-		if (v->graph.spend[i].attempt_s > 0 &&
-		    !v->graph.spend[i].claimed)
-			pruned_s += v->graph.spend[i].attempt_s;
-	for (uint32_t i = 1; i < v->graph.nr; i++)
-		made += v->graph.node[i].step > 0 && v->graph.node[i].op &&
-			!v->graph.node[i].united &&
-			strcmp(v->graph.node[i].op, "tune") != 0;
-	if (spec->attempts)
-		o->attempts = spec->attempts > made ? spec->attempts - made : -1;
-	if (spec->time_s > 0) {
-		o->time_s = spec->time_s - wall_s(&v->graph) - pruned_s;
-		if (o->time_s < RUN_LEAST_TIME_S)
-			o->time_s = RUN_LEAST_TIME_S;
-	}
+	if (ret)
+		return ret;
+	ret = store_finished(s, &why, err);
+	*finished = why;
+	free(why);
+	store_close(s);
+	return ret;
 }
 
-static int find_unfinished(struct session *s, struct search **out,
-			   struct err *err)
+static int find_unfinished(struct resume *r, struct err *err)
 {
-	struct spec_list list;
-	int ret = node_searches(s->repo, &list, err);
+	bool finished = true;
+	int ret = 0;
 
-	*out = NULL;
-	for (size_t i = 0; i < list.nr && !ret && !*out; i++) {
-		char *why = NULL;
-
-		ret = store_open(s->repo, list.v[i].slug, out, err);
-		if (!ret)
-			ret = store_finished(*out, &why, err);
-		if (why || ret) {
-			store_close(*out);
-			*out = NULL;
-		}
-		free(why);
+	for (size_t i = 0; i < r->list.nr && !ret && finished; i++) {
+		ret = look_at(r, r->list.v[i].slug, &finished, err);
+		if (!ret && !finished)
+			r->slug = xstrdup(r->list.v[i].slug);
 	}
-	spec_list_release(&list);
-	if (!ret && !*out)
+	if (!ret && !r->slug)
 		ret = err_set(err, ERR_NOTFOUND, "there is no unfinished search "
 			      "here: 'git maxkernel explore' starts one");
 	return ret;
 }
 
-static int resume_one(struct session *s, struct view *v, struct run_opts *o,
-		      bool own_budget, struct run_result *out, struct err *err)
+static int find_named(struct resume *r, const char *name, struct err *err)
 {
-	struct oid_hex root = oid_text(&v->search->spec.root);
-	struct kernel_file f;
-	struct task t;
-	int ret = run_spec_kernel(&v->search->spec, &f, err);
+	struct view v;
+	int ret = node_search(r->session->repo, name, &v, err);
 
 	if (ret)
 		return ret;
-	ret = task_open(&t, s, &f.v[0], root.s, false, err);
-	t.base = v->search->spec.base;
-	if (!ret)
-		ret = task_judge(&t, (int)o->jobs, err);
-	if (!ret) {
-		task_print_root(&t);
-		if (!own_budget)
-			run_rest_of_budget(v, o);
-		ret = run_search(&t, v->search, o, out, err);
-	}
-	task_close(&t);
-	kernel_file_release(&f);
+	r->slug = xstrdup(v.search->spec.slug);
+	view_close(&v);
+	if (!find_spec(r, r->slug))
+		return err_set(err, ERR_NOTFOUND, "search %s cannot be read",
+			       r->slug);
+	return 0;
+}
+
+static bool is_wanted(const struct resume *r, const struct spec *s,
+		      bool finished)
+{
+	if (r->alone)
+		return !strcmp(s->slug, r->slug);
+	return in_group(r, s) && !finished;
+}
+
+/* ---- the budget ---- */
+
+/* What all of its group have left, where options say nothing else. */
+static int set_budget(struct resume *r, struct err *err)
+{
+	const struct spec *spec = find_spec(r, r->slug);
+	double until = r->run.budget.until > 0 ? r->run.budget.until :
+		spec->budget.until;
+	int ret = 0;
+
+	r->own = budget_has_cap(&r->run.budget);
+	if (!r->own)
+		ret = rest_of_group(r->session->repo, &r->list, spec,
+				    &r->run.budget, &r->spent, err);
+	r->run.budget.until = until;
 	return ret;
 }
 
-struct printed {
-	bool json, done;
-};
+/* ---- going on ---- */
 
-static void print_now(void *ctx, const struct run_result *r)
+/* Said before anything is measured.  It is taken when it runs. */
+static int check_free(struct resume *r, const char *slug, struct err *err)
 {
-	struct printed *p = ctx;
+	struct search *s;
+	int ret = store_open(r->session->repo, slug, &s, err);
 
-	run_print(r, 1, p->json);
-	fflush(stdout);
-	p->done = true;
+	if (!ret) {
+		ret = store_claim(s, err);
+		store_close(s);
+	}
+	return ret;
+}
+
+/* A budget that options give is a new one, with new shares. */
+static int open_member(struct resume *r, struct many *m, size_t i,
+		       struct err *err)
+{
+	struct member *b = &m->v[i];
+	const struct spec *spec = &b->search->spec;
+	struct oid_hex root = oid_text(&spec->root);
+	int ret = check_free(r, spec->slug, err);
+
+	if (ret)
+		return ret;
+	say("%s: resuming search %s", b->kernel->name, spec->slug);
+	ret = many_task(m, i, root.s, false, &spec->base, err);
+	if (!ret)
+		ret = many_share(b, err);
+	if (!ret && r->own)
+		portfolio_anew(&b->share);
+	return ret;
+}
+
+/* Opens the searches that are wanted, in the order they were started in. */
+static int find_members(struct resume *r, struct many *m, struct err *err)
+{
+	int ret = 0;
+
+	m->nr = 0;
+	for (size_t i = r->list.nr; i-- > 0 && !ret;) {
+		const struct spec *spec = &r->list.v[i];
+		struct member *b = &m->v[m->nr];
+		bool finished = false;
+
+		if (!in_group(r, spec))
+			continue;
+		ret = look_at(r, spec->slug, &finished, err);
+		if (ret || !is_wanted(r, spec, finished))
+			continue;
+		m->nr++;
+		ret = store_open(r->session->repo, spec->slug, &b->search, err);
+		if (!ret)
+			ret = run_spec_kernel(&b->search->spec, &b->section,
+					      err);
+		if (!ret)
+			b->kernel = &b->section.v[0];
+	}
+	return ret;
+}
+
+static int tell_estimate(const struct resume *r, const struct many *m,
+			 struct err *err)
+{
+	const struct proposer *p = spec_spender(find_spec(r, r->slug));
+	const struct kernel **k = xcalloc(m->nr, sizeof(*k));
+	int ret;
+
+	for (size_t i = 0; i < m->nr; i++)
+		k[i] = m->v[i].kernel;
+	ret = r->spent ? 0 :
+		estimate_tell(p, k, m->nr, &r->run.budget, err);
+	free(k);
+	return ret;
+}
+
+/* Of a search that has no budget of its own: what explore gives. */
+static void set_default(struct resume *r, const struct many *m)
+{
+	struct buf text = BUF_INIT;
+
+	if (budget_has_cap(&r->run.budget))
+		return;
+	r->run.budget.time_s = BUDGET_DEFAULT_S * (double)m->nr;
+	budget_text(&r->run.budget, &text);
+	say("search %s has no budget: it gets %s; --attempts or --time gives "
+	    "another", r->slug, text.ptr);
+	buf_release(&text);
+}
+
+static bool is_spent(const struct run_result *r)
+{
+	static const enum search_end ends[] = {
+		SEARCH_ATTEMPTS, SEARCH_TIME, SEARCH_DEVICE, SEARCH_TOKENS,
+		SEARCH_COST
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends) && r->why; i++)
+		if (!strcmp(r->why, search_end_name(ends[i])))
+			return r->made == 0;
+	return false;
+}
+
+/* Nothing was made, since too little was left to make it with. */
+static bool tell_spent(const struct resume *r, const struct many *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (!is_spent(&m->v[i].result))
+			return false;
+	if (r->own)
+		return r->below;
+	say("search %s: its budget is spent; --attempts or --time gives it "
+	    "more", r->slug);
+	return true;
+}
+
+static int resume(struct resume *r, struct err *err)
+{
+	struct many m;
+	int status = EXIT_FAILED, ret;
+
+	many_open(&m, r->session, &r->run, r->list.nr);
+	ret = find_members(r, &m, err);
+	if (!ret)
+		ret = tell_estimate(r, &m, err);
+	/* What was paid for before may wait to be judged. */
+	r->below = ret > 0;
+	ret = ret > 0 ? 0 : ret;
+	if (!ret)
+		set_default(r, &m);
+	if (!ret && r->detach &&
+	    !detach(r->session, "resume", r->run.json, &status, err)) {
+		many_close(&m);
+		return status;
+	}
+	task_signals();
+	for (size_t i = 0; i < m.nr && !ret && !task_stop; i++) {
+		ret = open_member(r, &m, i, err);
+		if (ret)
+			ret = many_fail(&m, i, err);
+	}
+	if (task_stop)
+		status = EXIT_INTERRUPTED;
+	else if (ret)
+		status = cmd_status_of(err);
+	else
+		status = many_run(&m, err);
+	if (status <= EXIT_NO && tell_spent(r, &m))
+		status = EXIT_NO;
+	many_close(&m);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static int resume_find(struct resume *r, const char *name, struct err *err)
+{
+	int ret = budget_check(&r->run.budget, err);
+
+	if (!ret)
+		ret = node_searches(r->session->repo, &r->list, err);
+	r->alone = name;
+	if (!ret)
+		ret = name ? find_named(r, name, err) : find_unfinished(r, err);
+	if (!ret)
+		ret = set_budget(r, err);
+	return ret;
+}
+
+static int check_push(const struct resume *r, struct err *err)
+{
+	struct background *b;
+	int ret = 0;
+
+	if (!r->run.push)
+		return 0;
+	ret = background_open(&b, r->session->repo, r->run.push, err);
+	if (!ret)
+		background_close(b);
+	return ret;
 }
 
 static int resume_run(struct session *s, int argc, char **argv,
 		      struct err *err)
 {
-	struct run_opts o = { .time_s = -1, .jobs = 1 };
-	const char *push = NULL;
-	struct printed printed = { false, false };
+	struct resume r = { .session = s,
+			    .run = { .budget = BUDGET_NOT_GIVEN, .jobs = 1 } };
+	struct budget *b = &r.run.budget;
 	const struct opt opts[] = {
-		OPT_INT(0, "attempts", &o.attempts, 1, 1000000, "<n>",
+		OPT_INT(0, "attempts", &b->attempts, 1, 1000000, "<n>",
 			"<n> more attempts, instead of what is left of the "
 			"budget"),
-		OPT_TIME(0, "time", &o.time_s, "<time>",
+		OPT_TIME(0, "time", &b->time_s, "<time>",
 			"this much more time, instead of what is left"),
-		OPT_INT('j', "jobs", &o.jobs, 1, 64, "<n>",
+		OPT_TIME(0, "device-time", &b->device_s, "<time>",
+			"so much more use of the device, instead of what is "
+			"left"),
+		OPT_INT(0, "tokens", &b->tokens, 1, INT64_C(1) << 50, "<n>",
+			"<n> more tokens, instead of what is left"),
+		OPT_DOUBLE(0, "cost", &b->cost, "<dollars>",
+			"so much more money, instead of what is left"),
+		OPT_DOUBLE(0, "until", &b->until, "<speedup>",
+			"a kernel with this confirmed speedup is done"),
+		OPT_INT('j', "jobs", &r.run.jobs, 1, 64, "<n>",
 			"attempts in flight (1)"),
-		OPT_MAYBE("push", &push, "[=<remote>]",
+		OPT_MAYBE("push", &r.run.push, "[=<remote>]",
 			"push to the remote while it runs"),
-		OPT_BOOL(0, "json", &o.json, "print one JSON object"),
-		OPT_BOOL('v', "verbose", &o.verbose,
+		OPT_BOOL(0, "detach", &r.detach,
+			"run in the background, with a log"),
+		OPT_BOOL(0, "json", &r.run.json,
+			"print one JSON object a kernel"),
+		OPT_BOOL('v', "verbose", &r.run.verbose,
 			"tell of every attempt on a terminal too"),
 		OPT_BOOL('q', "quiet", &out_quiet, "no progress"),
 		OPT_END
 	};
-	struct run_result r;
-	struct search *search = NULL;
-	struct view v;
-	bool own, spent;
 	int status, ret;
 
 	argc = opt_parse(&cmd_resume, opts, argc, argv, &status, err);
@@ -172,44 +338,12 @@ static int resume_run(struct session *s, int argc, char **argv,
 	if (argc > 1)
 		return err_set(err, ERR_USAGE, "resume takes one search"),
 		       EXIT_USAGE;
-	if (o.time_s >= 0 && !(o.time_s >= 1))
-		return err_set(err, ERR_USAGE, "--time takes a second or more"),
-		       EXIT_USAGE;
-	own = o.attempts || o.time_s >= 0;
-	o.time_s = o.time_s < 0 ? 0 : o.time_s;
-	if (argc) {
-		ret = node_search(s->repo, argv[0], &v, err);
-	} else {
-		ret = find_unfinished(s, &search, err);
-		if (!ret)
-			ret = view_open(&v, s->repo, search->spec.slug, err);
-		store_close(search);
-	}
-	if (ret)
-		return cmd_status_of(err);
-	if (push && background_open(&o.push, s->repo, push, err)) {
-		view_close(&v);
-		return cmd_status_of(err);
-	}
-	task_signals();
-	memset(&r, 0, sizeof(r));
-	printed.json = o.json;
-	o.ready = print_now;
-	o.ctx = &printed;
-	say("%s: resuming search %s", v.search->spec.kernel,
-	    v.search->spec.slug);
-	ret = resume_one(s, &v, &o, own, &r, err);
-	if (!ret && !printed.done)
-		run_print(&r, 1, o.json);
-	spent = !ret && !own && !r.made && o.attempts < 0;
-	if (spent)
-		say("search %s: its budget is spent; --attempts or --time gives "
-		    "it more", v.search->spec.slug);
-	status = task_stop ? EXIT_INTERRUPTED : spent ? EXIT_NO : ret ? cmd_status_of(err) :
-		 r.has_best ? EXIT_DONE : EXIT_NO;
-	background_close(o.push);
-	run_result_release(&r);
-	view_close(&v);
+	ret = resume_find(&r, argc ? argv[0] : NULL, err);
+	if (!ret)
+		ret = check_push(&r, err);
+	status = ret ? cmd_status_of(err) : resume(&r, err);
+	spec_list_release(&r.list);
+	free(r.slug);
 	return status;
 }
 

@@ -3,35 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agents/agents.h"
 #include "cmd/claim.h"
 #include "cmd/elsewhere.h"
 #include "cmd/out.h"
+#include "cmd/running.h"
 #include "core/crowd.h"
+#include "core/journal.h"
 #include "core/lease.h"
 #include "core/mem.h"
 #include "core/worker.h"
 
 #define CALL_MS 30000		/* of git, while the search waits for it */
-
-struct teller {			/* what the events are told with */
-	const struct task *task;
-	struct search *search;
-	const struct run_opts *opts;
-	struct crowd *crowd;	/* of a search that is pushed; may be NULL */
-	uint32_t attempts;
-	bool champion_moved;
-};
-
-void run_result_release(struct run_result *r)
-{
-	free(r->kernel);
-	free(r->search);
-	free(r->advice);
-	free(r->root.shape);
-	record_release(&r->best);
-}
+#define SILENCE_S 600		/* a judge that says nothing is lost */
 
 int run_spec_kernel(const struct spec *spec, struct kernel_file *f,
 		    struct err *err)
@@ -44,13 +30,13 @@ int run_spec_kernel(const struct spec *spec, struct kernel_file *f,
 
 /* ---- telling ---- */
 
-static void tell_attempt(const struct teller *t, const struct search_event *e)
+static void tell_attempt(const struct runner *r, const struct search_event *e)
 {
 	bool good = e->rec->verdict == V_FASTER || e->rec->verdict == V_CONFIRMED;
 	struct buf b = BUF_INIT;
 	char ratio[32] = "";
 
-	if (live_on() && !t->opts->verbose && !good)
+	if (live_on() && !r->opts->verbose && !good)
 		return;
 	buf_addf(&b, "%5u %-10s ", e->step, verdict_name(e->rec->verdict));
 	if (e->rec->verdict == V_CONFIRMED)
@@ -63,7 +49,8 @@ static void tell_attempt(const struct teller *t, const struct search_event *e)
 		buf_addf(&b, "  %+4.0f %%", (exp(e->rec->lr) - 1) * 100);
 	else
 		buf_addf(&b, "%8s", "");
-	buf_addf(&b, "  %s  %s%s", oid_short(e->commit).s, e->subject,
+	buf_addf(&b, "  %s  %s%s", oid_is_zero(e->commit) ? "no new state" :
+		 oid_short(e->commit).s, e->subject ? e->subject : "",
 		 e->known ? "  (known)" : "");
 	if (e->rec->error && !good && e->rec->verdict != V_SLOWER) {
 		buf_addstr(&b, ": ");
@@ -76,27 +63,26 @@ static void tell_attempt(const struct teller *t, const struct search_event *e)
 
 static void tell_confirm(const struct search_event *e)
 {
-	const struct record *r = e->rec;
+	const struct record *m = e->rec;
 
-	if (r->verdict == V_CONFIRMED)
+	if (m->verdict == V_CONFIRMED)
 		say("      confirmed  %.2fx [%.2f, %.2f] over the baseline: %s  %s",
-		    r->speedup, r->ci_low, r->ci_high, oid_short(e->commit).s,
+		    m->speedup, m->ci_low, m->ci_high, oid_short(e->commit).s,
 		    e->subject);
 	else
 		say("      not confirmed (%s%s%s): %s  %s",
-		    verdict_name(r->verdict), r->error ? ": " : "",
-		    r->error ? r->error : "", oid_short(e->commit).s,
+		    verdict_name(m->verdict), m->error ? ": " : "",
+		    m->error ? m->error : "", oid_short(e->commit).s,
 		    e->subject);
 }
 
 static void on_event(void *ctx, const struct search_event *e)
 {
-	struct teller *t = ctx;
+	const struct runner *r = ctx;
 
 	switch (e->kind) {
 	case SEARCH_ATTEMPT:
-		t->attempts++;
-		tell_attempt(t, e);
+		tell_attempt(r, e);
 		break;
 	case SEARCH_CONFIRM:
 		tell_confirm(e);
@@ -104,22 +90,46 @@ static void on_event(void *ctx, const struct search_event *e)
 	case SEARCH_NOTE:
 		warn("%s", e->text);
 		break;
+	case SEARCH_WHY:
+		say("%s: %s", r->task->kernel->name, e->text);
+		break;
 	}
+}
+
+/* With others each result is pushed as it is made. */
+static void push_tick(struct runner *r)
+{
+	if (r->push && (!r->crowd || crowd_is_alone(r->crowd)))
+		background_tick(r->push);
+}
+
+static void add_spending(struct buf *b, const struct purse *p)
+{
+	if (p->used.tokens)
+		buf_addf(b, ", %lld tokens", (long long)p->used.tokens);
+	if (p->used.cost > 0)
+		buf_addf(b, ", $%.2f", p->used.cost);
 }
 
 static void on_tick(void *ctx, const struct search_now *n)
 {
-	const struct teller *t = ctx;
+	struct runner *r = ctx;
+	struct buf spent = BUF_INIT;
 
-	worker_refresh(t->search);
-	/* With others each result is pushed as it is made. */
-	if (t->opts->push && (!t->crowd || crowd_is_alone(t->crowd)))
-		background_tick(t->opts->push);
-	if (live_on())
-		live("%s: %u done, best %.2fx, %.0f s; %s%.0u%s%s",
-		     t->task->kernel->name, n->attempts, n->best,
-		     n->elapsed_s, n->doing_step ? "attempt " : "",
-		     n->doing_step, n->doing_step ? ": " : "", n->doing);
+	worker_refresh(r->search);
+	push_tick(r);
+	if (r->beside)
+		r->beside(r->ctx);
+	if (r->running && running_tick(r->running, n))
+		r->run.halt = true;
+	if (!live_on())
+		return;
+	add_spending(&spent, r->purse);
+	live("%s: %u done, best %.2fx, %.0f s%s; %s%.0u%s%s",
+	     r->task->kernel->name, n->attempts, n->best, n->elapsed_s,
+	     spent.ptr, n->doing_step ? "attempt " : "", n->doing_step,
+	     n->doing_step ? ": " : "", n->doing);
+	buf_release(&spent);
 }
 
 static void tell_unfit(const struct task *t, const struct proposer *p)
@@ -133,7 +143,7 @@ static void tell_unfit(const struct task *t, const struct proposer *p)
 	strv_release(&lines);
 }
 
-/* ---- running ---- */
+/* ---- what came of it ---- */
 
 static int fill_result(struct search *s, const struct graph *g,
 		       const char *device, struct run_result *out,
@@ -143,6 +153,7 @@ static int fill_result(struct search *s, const struct graph *g,
 
 	out->kernel = xstrdup(s->spec.kernel);
 	out->search = xstrdup(s->spec.slug);
+	out->policy = xstrdup(s->spec.policy);
 	out->nodes = g->nr ? g->nr - 1 : 0;
 	out->has_best = g->nr && g->champion != 0;
 	record_init(&out->best);
@@ -157,25 +168,68 @@ static int fill_result(struct search *s, const struct graph *g,
 	return 0;
 }
 
-/* A search that ended before: only its result. */
-static int tell_finished(struct task *t, struct search *s, const char *why,
-			 struct run_result *out, struct err *err)
+/* Of a search that makes no round. */
+static int load_result(const struct runner *r, struct run_result *out,
+		       struct err *err)
 {
-	const char *device = t->judge[0]->info.device;
+	struct search *s = r->search;
 	struct strv warnings = STRV_INIT;
 	struct graph g;
 	int ret;
 
-	say("%s: search %s is finished (%s): another --seed or --policy "
-	    "searches anew", s->spec.kernel, s->spec.slug, why);
 	graph_init(&g);
-	ret = store_load(s, device, &g, &warnings, err);
+	ret = store_load(s, r->info->device, &g, &warnings, err);
 	if (!ret)
-		ret = fill_result(s, &g, device, out, err);
-	out->why = "finished";
+		ret = fill_result(s, &g, r->info->device, out, err);
 	graph_release(&g);
 	strv_release(&warnings);
 	return ret;
+}
+
+/* A search that ended before: only its result. */
+static int tell_finished(const struct runner *r, const char *why,
+			 struct run_result *out, struct err *err)
+{
+	const struct spec *spec = &r->search->spec;
+
+	say("%s: search %s is finished (%s): another --seed or --policy "
+	    "searches anew", spec->kernel, spec->slug, why);
+	out->why = "finished";
+	return load_result(r, out, err);
+}
+
+static void tell_end(const struct runner *r)
+{
+	const struct search_run *run = &r->run;
+	const struct spec *spec = &r->search->spec;
+	struct buf b = BUF_INIT;
+
+	switch (run->end) {
+	case SEARCH_OPEN:
+		return;
+	case SEARCH_EXHAUSTED:
+		buf_addstr(&b, "has nothing left to try");
+		break;
+	case SEARCH_FINISHED:
+		buf_addf(&b, "is through with its policy %s", spec->policy);
+		break;
+	case SEARCH_UNTIL:
+		buf_addf(&b, "has its %.2fx: another --until goes on",
+			 r->purse->budget.until);
+		break;
+	case SEARCH_STOPPED:
+		buf_addstr(&b, "was halted");
+		if (!r->opts->crowd)
+			buf_addf(&b, ": 'git maxkernel resume %s' goes on",
+				 spec->slug);
+		break;
+	default:
+		buf_addf(&b, "has no %s left in its budget",
+			 run->end == SEARCH_COST ? "money" :
+			 search_end_name(run->end));
+	}
+	say("%s: search %s %s", spec->kernel, spec->slug, b.ptr);
+	buf_release(&b);
 }
 
 static int publish(const struct search_run *run, const char *device,
@@ -210,10 +264,9 @@ static void on_warned(void *ctx, const char *text)
 }
 
 /* On another device class than the search's nobody shares its rounds. */
-static int open_crowd(struct teller *t, const char *device, struct err *err)
+static int open_crowd(struct runner *r, struct err *err)
 {
-	const struct background *b = t->opts->push;
-	struct search *s = t->search;
+	struct search *s = r->search;
 	int ttl_s = (int)repo_config_int(s->repo, "maxkernel.leaseSeconds",
 					 LEASE_TTL_S);
 	struct share_teller teller = { .said = on_said, .warned = on_warned };
@@ -223,25 +276,160 @@ static int open_crowd(struct teller *t, const char *device, struct err *err)
 	};
 	int ret;
 
-	if (!b || strcmp(device, s->spec.device) != 0)
+	if (!r->push || strcmp(r->info->device, s->spec.device) != 0)
 		return 0;
-	o.name = background_remote(b);
-	ret = crowd_open(s, &o, ttl_s, 0, &teller, &t->crowd, err);
+	o.name = background_remote(r->push);
+	ret = crowd_open(s, &o, ttl_s, 0, &teller, &r->crowd, err);
 	if (!ret)
-		crowd_alone(t->crowd, background_interval_s(b));
+		crowd_alone(r->crowd, background_interval_s(r->push));
 	return ret;
 }
 
-/* Others wait for what is made here until the lease of it is gone. */
-static void close_push(struct teller *t)
+static int open_push(struct runner *r, struct err *err)
 {
-	struct err late = ERR_INIT;
+	struct search *s = r->search;
+	int ret;
 
-	if (t->opts->push)
-		background_end(t->opts->push);
-	if (crowd_close(t->crowd, &late) && late.code != ERR_NET)
-		warn("%s", late.msg);
-	t->crowd = NULL;
+	if (!r->opts->push)
+		return 0;
+	ret = background_open(&r->push, s->repo, r->opts->push, err);
+	if (!ret)
+		background_begin(r->push, s->spec.slug);
+	return ret ? ret : open_crowd(r, err);
+}
+
+/* ---- rounds ---- */
+
+static int fill_run(struct runner *r, struct err *err)
+{
+	const struct spec *spec = &r->search->spec;
+	struct task *t = r->task;
+	int64_t silence_s = SILENCE_S;
+	int ret = repo_config_range(r->search->repo, "maxkernel.judgeSilence",
+				    1, 86400, &silence_s, err);
+
+	r->run = (struct search_run){
+		.search = r->search, .kernel = t->kernel, .root = &t->source,
+		.aux = &t->aux, .policy = policy_find(spec->policy),
+		.proposer = proposer_find(spec->proposer),
+		.inner = spec->inner && *spec->inner ?
+			proposer_find(spec->inner) : NULL,
+		.judge = t->judge, .jobs = t->jobs, .config = t->config,
+		.crowd = r->crowd ? crowd_face(r->crowd) : r->opts->crowd,
+		.purse = r->purse, .share = r->share,
+		.silence_s = (double)silence_s,
+		.stop = &task_stop, .stop_fd = task_stop_fd,
+		.event = on_event, .tick = on_tick, .ctx = r,
+	};
+	return ret;
+}
+
+/* What the spec names is there in this version. */
+static int check_spec(const struct spec *spec, struct err *err)
+{
+	const char *what = NULL, *which = NULL;
+
+	if (!policy_find(spec->policy)) {
+		what = "policy";
+		which = spec->policy;
+	} else if (!proposer_find(spec->proposer)) {
+		what = "proposer";
+		which = spec->proposer;
+	} else if (spec->inner && *spec->inner &&
+		   !proposer_find(spec->inner)) {
+		what = "proposer";
+		which = spec->inner;
+	}
+	return what ? err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
+			      "which this version does not have", spec->slug,
+			      what, which) : 0;
+}
+
+int run_told(struct runner *r, struct run_result *out, struct err *err)
+{
+	char *why = NULL;
+	int ret = check_spec(&r->search->spec, err);
+
+	record_init(&out->best);
+	out->root = r->info->shape[0];
+	out->root.shape = xstrdup(out->root.shape);
+	if (!ret)
+		ret = store_finished(r->search, &why, err);
+	if (!ret && why) {
+		ret = tell_finished(r, why, out, err);
+		ret = ret ? ret : 1;
+	}
+	free(why);
+	return ret;
+}
+
+/* What a killed run paid for and did not come to write is in the ledger before
+ * anything else is. */
+static int settle(struct search *s, struct err *err)
+{
+	struct strv warnings = STRV_INIT;
+	int ret = journal_settle(s, NULL, &warnings, err);
+
+	for (size_t i = 0; i < warnings.nr; i++)
+		warn("%s", warnings.v[i]);
+	strv_release(&warnings);
+	return ret;
+}
+
+int run_claim(struct runner *r, struct err *err)
+{
+	int ret = r->running ? 0 : store_claim(r->search, err);
+
+	if (ret || r->running)
+		return ret;
+	running_begin(&r->running, r->search, r->purse);
+	r->task->running = r->running;
+	return 0;
+}
+
+bool run_is_halted(struct runner *r)
+{
+	return r->run.halt || (r->running && running_is_asked(r->running));
+}
+
+/* As search_now_s(), which goes on with it. */
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+int run_begin(struct runner *r, struct err *err)
+{
+	int ret = run_claim(r, err);
+
+	if (!ret)
+		ret = settle(r->search, err);
+	if (ret)
+		return ret;
+	if (!(r->purse->start_s > 0))
+		r->purse->start_s = now_s();
+	tell_unfit(r->task, proposer_find(r->search->spec.proposer));
+	ret = open_push(r, err);
+	if (!ret)
+		ret = elsewhere_measure(r->task, r->search, err);
+	if (!ret)
+		ret = fill_run(r, err);
+	if (ret)
+		return ret;
+	r->begun = true;
+	return search_begin(&r->run, err);
+}
+
+int run_round(struct runner *r, bool *more, struct err *err)
+{
+	int ret = search_round(&r->run, more, err);
+
+	if (r->running)
+		running_rest(r->running, &r->run);
+	return ret;
 }
 
 static bool ended_for_good(enum search_end e)
@@ -249,206 +437,99 @@ static bool ended_for_good(enum search_end e)
 	return e == SEARCH_EXHAUSTED || e == SEARCH_FINISHED;
 }
 
-int run_search(struct task *t, struct search *s, const struct run_opts *o,
-	       struct run_result *out, struct err *err)
+int run_finish(struct runner *r, int ret, struct run_result *out,
+	       struct err *err)
 {
-	struct teller teller = { .task = t, .search = s, .opts = o };
-	/* A copy: the judge may be lost and replaced. */
-	char *device = xstrdup(t->judge[0]->info.device);
-	struct search_run run = {
-		.search = s, .kernel = t->kernel, .root = &t->source,
-		.aux = &t->aux, .policy = policy_find(s->spec.policy),
-		.proposer = proposer_find(s->spec.proposer),
-		.judge = t->judge, .jobs = t->jobs, .config = t->config,
-		.crowd = o->crowd,
-		.attempts = o->attempts, .time_s = o->time_s,
-		.stop = &task_stop, .stop_fd = task_stop_fd,
-		.event = on_event, .tick = on_tick, .ctx = &teller,
-	};
-	char *why = NULL;
-	int ret;
+	struct search_run *run = &r->run;
+	struct search *s = r->search;
 
-	out->root = t->judge[0]->info.shape[0];
-	out->root.shape = xstrdup(out->root.shape);
-	if (!run.policy || !run.proposer)
-		ret = err_set(err, ERR_FORMAT, "search %s wants the %s '%s', "
-			      "which this version does not have", s->spec.slug,
-			      run.policy ? "proposer" : "policy",
-			      run.policy ? s->spec.proposer : s->spec.policy);
-	else
-		ret = store_finished(s, &why, err);
-	if (ret || why) {
-		if (!ret)
-			ret = tell_finished(t, s, why, out, err);
-		free(why);
-		free(device);
+	if (!r->begun && (ret || !run_is_halted(r)))
 		return ret;
+	if (!r->begun) {
+		out->why = search_end_name(SEARCH_STOPPED);
+		out->stopped = true;
+		return load_result(r, out, err);
 	}
-	tell_unfit(t, run.proposer);
-	ret = store_claim(s, err);
-	if (ret) {
-		free(device);
-		return ret;
-	}
-	if (o->push)
-		background_begin(o->push, s->spec.slug);
-	ret = open_crowd(&teller, device, err);
-	if (teller.crowd)
-		run.crowd = crowd_face(teller.crowd);
-	if (!ret)
-		ret = elsewhere_measure(t, s, run.policy, err);
-	if (!ret)
-		ret = search_run(&run, err);
+	ret = search_end(run, ret, err);
 	live("%s", "");
+	/* Calls of attempts that came to nothing. */
 	if (!ret)
-		ret = publish(&run, device, err);
-	if (!ret && ended_for_good(run.end) && !run.over)
-		ret = store_finish(s, search_end_name(run.end), err);
+		ret = settle(s, err);
 	if (!ret)
-		ret = fill_result(s, &run.graph, device, out, err);
-	out->made = run.made;
-	out->elapsed_s = run.elapsed_s;
-	out->why = search_end_name(run.end);
-	out->stopped = run.end == SEARCH_STOPPED;
-	out->over = run.over;
-	if (!ret && o->ready)
-		o->ready(o->ctx, out);
-	close_push(&teller);
-	search_release(&run);
-	free(device);
+		ret = publish(run, r->info->device, err);
+	if (!ret && ended_for_good(run->end) && !run->over)
+		ret = store_finish(s, search_end_name(run->end), err);
+	if (!ret)
+		ret = fill_result(s, &run->graph, r->info->device, out, err);
+	out->made = run->made;
+	out->elapsed_s = run->elapsed_s;
+	out->device_s = run->device_s;
+	out->outside_s = run->outside_s;
+	out->tokens = run->tokens;
+	out->cost = run->cost;
+	out->why = search_end_name(run->end);
+	out->stopped = run->end == SEARCH_STOPPED;
+	out->over = run->over;
+	if (!ret)
+		tell_end(r);
 	return ret;
 }
 
-/* ---- the final table ---- */
-
-static void print_json(const struct run_result *r)
+void run_keep(struct runner *r)
 {
-	struct jout j;
+	const struct search_crowd *c = r->crowd ? crowd_face(r->crowd) : NULL;
 
-	jout_begin(&j);
-	jout_str(&j, "kernel", r->kernel);
-	jout_str(&j, "search", r->search);
-	jout_str(&j, "node", r->has_best ? oid_text(&r->node).s : NULL);
-	jout_int(&j, "attempts", r->made);
-	jout_int(&j, "nodes", r->nodes);
-	jout_num(&j, "elapsed_s", r->elapsed_s);
-	jout_str(&j, "end", r->why);
-	jout_record(&j, &r->best);
-	jout_end(&j, stdout);
+	push_tick(r);
+	if (c)
+		c->keep(c->ctx);
+	if (r->running && running_is_asked(r->running))
+		r->run.halt = true;
 }
 
-static void add_row(struct table *t, const struct run_result *r,
-		    const struct shape_result *s, bool first)
+/* Others wait for what is made here until the lease of it is gone. */
+void run_leave(struct runner *r)
 {
-	struct buf b[6] = { BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT,
-			    BUF_INIT };
+	struct err late = ERR_INIT;
 
-	fmt_time(&b[0], s->baseline_ns);
-	fmt_time(&b[1], s->time_ns);
-	fmt_rate(&b[2], s);
-	fmt_ratio(&b[3], s->speedup);
-	fmt_interval(&b[4], s->ci_low, s->ci_high);
-	fmt_ratio(&b[5], first ? r->best.vs_best_flags : NAN);
-	table_cell(t, "%s", first ? r->kernel : "");
-	table_cell(t, "%s", s->shape);
-	for (int i = 0; i < 3; i++)
-		table_cell(t, "%s", b[i].ptr);
-	if (isnan(s->roof))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.0f %%", s->roof * 100);
-	table_cell(t, "%s", b[3].ptr);
-	table_cell(t, "%s", b[4].ptr);
-	table_cell(t, "%s", b[5].ptr);
-	table_cell(t, "%s%s", first ? oid_short(&r->node).s : "",
-		   first && r->advice ? " (claimed)" : "");
-	if (first) {
-		table_cell(t, "%u", r->made);
-		table_cell(t, "%.0f", r->elapsed_s);
-	} else {
-		table_cell(t, "%s", "");
-		table_cell(t, "%s", "");
+	if (r->push && r->begun)
+		background_end(r->push);
+	if (crowd_close(r->crowd, &late) && late.code != ERR_NET)
+		warn("%s", late.msg);
+	r->crowd = NULL;
+	background_close(r->push);
+	r->push = NULL;
+	running_end(r->running);
+	r->running = NULL;
+	if (r->task)
+		r->task->running = NULL;
+	if (r->begun)
+		search_release(&r->run);
+	r->begun = false;
+}
+
+int run_search(struct task *t, struct search *s, const struct run_opts *o,
+	       struct run_result *out, struct err *err)
+{
+	struct judge_info info;
+	struct purse purse;
+	struct runner r = { .task = t, .search = s, .info = &info, .opts = o,
+			    .purse = &purse };
+	bool more = true;
+	int ret;
+
+	/* A copy: the judge may be lost and replaced. */
+	judge_info_copy(&info, &t->judge[0]->info);
+	purse_init(&purse, &o->budget);
+	ret = run_told(&r, out, err);
+	if (ret) {
+		judge_info_release(&info);
+		return ret > 0 ? 0 : ret;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(b); i++)
-		buf_release(&b[i]);
-}
-
-/* A record whose shapes did not come along. */
-static void add_total(struct table *t, const struct run_result *r)
-{
-	const struct record *b = &r->best;
-	struct shape_result all = {
-		.baseline_ns = b->baseline_ns, .time_ns = b->time_ns,
-		.speedup = b->speedup, .ci_low = b->ci_low,
-		.ci_high = b->ci_high, .gflops = b->gflops, .gbs = b->gbs,
-		.roof = b->roof,
-	};
-	char name[] = "all";
-
-	all.shape = name;
-	add_row(t, r, &all, true);
-}
-
-static void add_none(struct table *t, const struct run_result *r)
-{
-	struct buf time = BUF_INIT, rate = BUF_INIT;
-
-	fmt_time(&time, r->root.time_ns);
-	fmt_rate(&rate, &r->root);
-	table_cell(t, "%s", r->kernel);
-	table_cell(t, "%s", r->root.shape ? r->root.shape : "");
-	table_cell(t, "%s", time.ptr);
-	table_cell(t, "-");
-	table_cell(t, "%s", rate.ptr);
-	if (isnan(r->root.roof))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.0f %%", r->root.roof * 100);
-	for (int i = 0; i < 3; i++)
-		table_cell(t, "-");
-	table_cell(t, "none confirmed");
-	buf_release(&time);
-	buf_release(&rate);
-	table_cell(t, "%u", r->made);
-	table_cell(t, "%.0f", r->elapsed_s);
-}
-
-void run_print(const struct run_result *r, size_t nr, bool json)
-{
-	static const char *const heads[] = {
-		"kernel", "shape", "baseline", "best", "rate", "roof",
-		"speedup", "95 % interval", "over flags", "node", "attempts",
-		"seconds"
-	};
-	struct table t;
-
-	if (json) {
-		for (size_t i = 0; i < nr; i++)
-			print_json(&r[i]);
-		return;
-	}
-	if (!nr)
-		return;
-	table_init(&t, ARRAY_SIZE(heads), 0xdfc);
-	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-		table_cell(&t, "%s", heads[i]);
-	for (size_t i = 0; i < nr; i++) {
-		bool first = true;
-
-		if (!r[i].has_best)
-			add_none(&t, &r[i]);
-		for (size_t k = 0; r[i].has_best && k < r[i].best.nr_shapes; k++) {
-			if (r[i].best.shape[k].holdout)
-				continue;
-			add_row(&t, &r[i], &r[i].best.shape[k], first);
-			first = false;
-		}
-		if (r[i].has_best && first)
-			add_total(&t, &r[i]);
-	}
-	table_print(&t, stdout);
-	table_release(&t);
-	for (size_t i = 0; i < nr; i++)
-		if (r[i].advice)
-			printf("%s: %s\n", r[i].kernel, r[i].advice);
+	ret = run_begin(&r, err);
+	while (!ret && more && !task_stop && !r.run.halt)
+		ret = run_round(&r, &more, err);
+	ret = run_finish(&r, ret, out, err);
+	run_leave(&r);
+	judge_info_release(&info);
+	return ret;
 }

@@ -10,6 +10,7 @@
 #include "cmd/opt.h"
 #include "cmd/out.h"
 #include "cmd/shapes.h"
+#include "cmd/tune_show.h"
 
 #define STAT_MAX (1u << 20)
 
@@ -79,6 +80,7 @@ static void print_json(const struct shown *s)
 	}
 	buf_addch(&list, ']');
 	jout_raw(&j, "measurements", list.ptr);
+	tune_show_json(&j, s->all, s->nr_all);
 	jout_end(&j, stdout);
 	buf_release(&list);
 }
@@ -97,6 +99,25 @@ static void fact(const char *name, const char *value)
 static void head(const char *text)
 {
 	printf("\n%s%s%s\n", colour(COL_BOLD), text, colour(COL_RESET));
+}
+
+/* "3 calls, 4512 tokens, $0.0312" */
+static void fact_used(const struct view *v, uint32_t idx)
+{
+	struct usage used;
+	uint32_t unknown, nr = graph_used(&v->graph, idx, &used, &unknown);
+	struct buf b = BUF_INIT;
+
+	if (nr) {
+		buf_addf(&b, "%" PRIu32 " call%s, %" PRId64 " tokens, $%.4f",
+			 nr, nr == 1 ? "" : "s", usage_tokens(&used),
+			 used.cost);
+		if (unknown)
+			buf_addf(&b, " + %" PRIu32 " of unknown price",
+				 unknown);
+	}
+	fact("models", b.ptr);
+	buf_release(&b);
 }
 
 static void print_ids(const struct shown *s)
@@ -125,6 +146,12 @@ static void print_ids(const struct shown *s)
 	fact("strategy", n->strategy);
 	fact("recipe", n->recipe);
 	fact("worker", n->worker);
+	buf_reset(&b);
+	if (n->steps)
+		buf_addf(&b, "%d more step%s", n->steps,
+			 n->steps == 1 ? "" : "s");
+	fact("plan has", b.ptr);
+	fact_used(v, s->idx);
 	buf_release(&b);
 }
 
@@ -196,6 +223,10 @@ static void print_where(const struct node *n, const struct record *r)
 	}
 	if (isfinite(r->attempt_s)) {
 		fmt_seconds(&b, r->attempt_s);
+		if (isfinite(r->device_s)) {
+			buf_addstr(&b, ", the device ");
+			fmt_seconds(&b, r->device_s);
+		}
 		fact("attempt", b.ptr);
 	}
 	buf_release(&b);
@@ -292,6 +323,7 @@ static void print_text(const struct shown *s)
 		put_clean_lines(stdout, "    ", s->plan.ptr);
 	}
 	print_measurements(s);
+	tune_show(s->all, s->nr_all);
 	print_stat(s);
 	if (s->idx)
 		printf("\nmeasure it again: git maxkernel verify %s\n",

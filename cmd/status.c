@@ -9,10 +9,12 @@
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
-#include "cmd/run.h"
+#include "cmd/rest.h"
+#include "cmd/watch.h"
+#include "core/mem.h"
 
 static const char *const usage[] = {
-	"git maxkernel status [--json] [<kernel>|<search>]",
+	"git maxkernel status [--watch] [--json] [<kernel>|<search>]",
 	NULL
 };
 
@@ -23,33 +25,44 @@ static int how_it_stands(struct view *v, char **why, struct err *err)
 	return store_finished(v->search, why, err);
 }
 
-/* Has all been used that it was started with? */
-static bool spent(const struct view *v)
-{
-	struct run_opts rest = { .attempts = 0, .time_s = 0 };
+/* Why one that is not finished made no more, as far as its graph tells. */
+struct standing {
+	struct spec_list list;
+	char *group;		/* that was asked for last */
+	bool spent;		/* its budget */
+};
 
-	run_rest_of_budget(v, &rest);
-	return rest.attempts < 0 || (rest.time_s > 0 &&
-	       rest.time_s <= RUN_LEAST_TIME_S);
+/* Has all been used that it was started with, by all that share it?  What
+ * can't be read of the others has used nothing. */
+static bool spent(struct standing *st, const struct view *v)
+{
+	const struct spec *s = &v->search->spec;
+	struct err unused = ERR_INIT;
+	struct budget rest;
+
+	if (st->group && !strcmp(st->group, spec_group(s)))
+		return st->spent;
+	free(st->group);
+	st->group = xstrdup(spec_group(s));
+	if (rest_of_group(v->search->repo, &st->list, s, &rest, &st->spent,
+			  &unused))
+		st->spent = rest_of_search(s, &v->graph, &rest);
+	return st->spent;
 }
 
-/* The best node that has a time: the champion, else the best estimate. */
-static uint32_t best_node(const struct graph *g)
+static void standing_release(struct standing *st)
 {
-	uint32_t best = 0;
+	spec_list_release(&st->list);
+	free(st->group);
+}
 
-	if (g->champion)
-		return g->champion;
-	for (uint32_t i = 1; i < g->nr; i++) {
-		const struct node *n = &g->node[i];
+/* Is the best as fast as was asked for? */
+static bool fast_enough(const struct view *v)
+{
+	double until = v->search->spec.budget.until;
+	uint32_t best = v->graph.champion;
 
-		if (n->pending || !verdict_is_timed(n->rec.verdict) ||
-		    !isfinite(n->score) || n->score <= 0)
-			continue;
-		if (!best || n->score > g->node[best].score)
-			best = i;
-	}
-	return best;
+	return best && until > 0 && v->graph.node[best].rec.speedup >= until;
 }
 
 static void count_verdicts(const struct graph *g, uint32_t count[V_NR],
@@ -91,7 +104,7 @@ static void verdicts_json(struct jout *j, const struct graph *g)
 static void best_json(struct jout *j, const struct view *v)
 {
 	const struct graph *g = &v->graph;
-	uint32_t best = best_node(g);
+	uint32_t best = watch_best(g);
 	const struct record *r = &g->node[best].rec;
 	bool sure = best && best == g->champion;
 
@@ -105,7 +118,18 @@ static void best_json(struct jout *j, const struct view *v)
 	jout_str(j, "measured_by", best ? g->node[best].rec_worker : NULL);
 }
 
-static int print_json(struct view *v, struct err *err)
+static void running_json(struct jout *j, const struct live_state *l)
+{
+	jout_bool(j, "running", l != NULL);
+	if (l && l->pid)
+		jout_int(j, "pid", l->pid);
+	else
+		jout_str(j, "pid", NULL);
+	jout_str(j, "log", l && *l->log ? l->log : NULL);
+}
+
+static int print_json(struct view *v, const struct live_state *l,
+		      struct err *err)
 {
 	const struct spec *s = &v->search->spec;
 	uint32_t *frontier;
@@ -127,6 +151,7 @@ static int print_json(struct view *v, struct err *err)
 	jout_int(&j, "attempts", v->graph.nr - 1 + v->graph.nr_spend);
 	jout_int(&j, "nodes", v->graph.nr);
 	jout_num(&j, "spent_s", v->graph.spent_s);
+	running_json(&j, l);
 	jout_bool(&j, "finished", why != NULL);
 	jout_str(&j, "finished_why", why);
 	jout_int(&j, "frontier",
@@ -141,12 +166,20 @@ static int print_json(struct view *v, struct err *err)
 
 /* ---- for people ---- */
 
-static int add_row(struct table *t, struct view *v, int64_t now,
-		   struct err *err)
+/* Of one that does not run. */
+static const char *state_of(struct standing *st, const struct view *v,
+			    const char *why)
+{
+	return why ? why : fast_enough(v) ? "fast enough" :
+	       spent(st, v) ? "budget spent" : "unfinished";
+}
+
+static int add_row(struct table *t, struct standing *st, struct view *v,
+		   const struct live_state *l, int64_t now, struct err *err)
 {
 	const struct spec *s = &v->search->spec;
 	const struct graph *g = &v->graph;
-	uint32_t best = best_node(g);
+	uint32_t best = watch_best(g);
 	struct buf b = BUF_INIT;
 	char *why;
 	int ret = how_it_stands(v, &why, err);
@@ -171,8 +204,12 @@ static int add_row(struct table *t, struct view *v, int64_t now,
 	fmt_interval(&b, g->champion ? g->node[best].rec.ci_low : NAN,
 		     g->champion ? g->node[best].rec.ci_high : NAN);
 	table_cell(t, "%s", b.ptr);
-	table_cell(t, "%s", why ? why : spent(v) ? "budget spent" :
-		   "unfinished");
+	buf_reset(&b);
+	if (l)
+		watch_state(&b, l);
+	else
+		buf_addstr(&b, state_of(st, v, why));
+	table_cell(t, "%s", b.ptr);
 	buf_reset(&b);
 	fmt_age(&b, s->time, now);
 	table_cell(t, "%s", b.ptr);
@@ -194,32 +231,47 @@ static void table_heads(struct table *t)
 	table_cell(t, "started");
 }
 
+/* What cannot be looked at does not run, as far as is known. */
+static void find_live(struct repo *r, const char *slug, struct live_list *out)
+{
+	struct err unused = ERR_INIT;
+
+	live_find(r, slug, out, &unused);
+}
+
 static int list_all(struct repo *r, bool json, struct err *err)
 {
-	struct spec_list list = { NULL, 0, 0 };
+	struct standing st = { .list = { NULL, 0, 0 } };
+	struct spec_list *list = &st.list;
+	struct live_list live = LIVE_LIST_INIT;
 	int64_t now = (int64_t)time(NULL);
 	struct table t;
 	struct view v;
-	int ret = node_searches(r, &list, err);
+	int ret = node_searches(r, list, err);
 
 	table_heads(&t);
-	for (size_t i = 0; !ret && i < list.nr; i++) {
-		ret = view_open(&v, r, list.v[i].slug, err);
+	find_live(r, NULL, &live);
+	for (size_t i = 0; !ret && i < list->nr; i++) {
+		const struct live_state *l = live_of(&live, list->v[i].slug);
+
+		ret = view_open(&v, r, list->v[i].slug, err);
 		if (ret)
 			break;
-		ret = json ? print_json(&v, err) : add_row(&t, &v, now, err);
+		ret = json ? print_json(&v, l, err) :
+		      add_row(&t, &st, &v, l, now, err);
 		view_close(&v);
 	}
-	if (!ret && !json && list.nr)
+	if (!ret && !json && list->nr)
 		table_print(&t, stdout);
-	if (!ret && !json && !list.nr) {
+	if (!ret && !json && !list->nr) {
 		struct err none = ERR_INIT;
 
 		node_none(r, &none);
 		puts(none.msg);
 	}
 	table_release(&t);
-	spec_list_release(&list);
+	live_list_release(&live);
+	standing_release(&st);
 	return ret;
 }
 
@@ -232,7 +284,7 @@ static void fact(const char *name, const char *value)
 
 static void fact_best(struct view *v)
 {
-	uint32_t best = best_node(&v->graph);
+	uint32_t best = watch_best(&v->graph);
 	const struct node *n = &v->graph.node[best];
 	struct buf b = BUF_INIT;
 
@@ -290,15 +342,30 @@ static void fact_policy(const struct view *v)
 	buf_release(&b);
 }
 
+static void print_go_on(struct standing *st, const struct view *v)
+{
+	printf("go on:      git maxkernel resume ");
+	if (fast_enough(v))
+		printf("--until %.1f ", 0.1 +
+		       v->graph.node[v->graph.champion].rec.speedup * 1.2);
+	if (spent(st, v))
+		printf("--attempts 100 ");
+	puts(v->search->spec.slug);
+}
+
 /* What to type next. */
-static void next_step(const struct view *v, const char *why)
+static void next_step(struct standing *st, const struct view *v,
+		      const struct live_state *l, const char *why)
 {
 	const struct spec *s = &v->search->spec;
 
 	putchar('\n');
-	if (!why)
-		printf("go on:      git maxkernel resume %s%s\n",
-		       spent(v) ? "--attempts 100 " : "", s->slug);
+	if (l)
+		printf("watch:      git maxkernel status --watch %s\n"
+		       "halt:       git maxkernel halt %s\n", s->slug,
+		       s->slug);
+	else if (!why)
+		print_go_on(st, v);
 	if (v->graph.champion) {
 		printf("look:       git maxkernel show %s\n",
 		       node_short(v, v->graph.champion).s);
@@ -311,7 +378,26 @@ static void next_step(const struct view *v, const char *why)
 	printf("all of it:  git maxkernel log %s\n", s->slug);
 }
 
-static int details(struct view *v, struct err *err)
+static void fact_state(struct standing *st, const struct view *v,
+		       const struct live_state *l, const char *why)
+{
+	struct buf b = BUF_INIT;
+
+	if (l)
+		watch_state(&b, l);
+	else
+		buf_addf(&b, "%s%s", why ? "finished: " : "",
+			 state_of(st, v, why));
+	buf_addstr(&b, ", started ");
+	fmt_age(&b, v->search->spec.time, (int64_t)time(NULL));
+	fact("state", b.ptr);
+	buf_release(&b);
+	if (l && *l->log)
+		fact("log", l->log);
+}
+
+static int details(struct standing *st, struct view *v,
+		   const struct live_state *l, struct err *err)
 {
 	const struct spec *s = &v->search->spec;
 	uint32_t *frontier;
@@ -327,14 +413,7 @@ static int details(struct view *v, struct err *err)
 	fact_policy(v);
 	fact("root", oid_text(&s->root).s);
 	fact("device", s->device);
-	if (why)
-		buf_addf(&b, "finished: %s", why);
-	else
-		buf_addstr(&b, spent(v) ? "budget spent" : "unfinished");
-	buf_addstr(&b, ", started ");
-	fmt_age(&b, s->time, (int64_t)time(NULL));
-	fact("state", b.ptr);
-	buf_reset(&b);
+	fact_state(st, v, l, why);
 	buf_addf(&b, "%" PRIu32 ", ", v->graph.nr - 1 + v->graph.nr_spend);
 	fmt_seconds(&b, v->graph.spent_s);
 	buf_addstr(&b, " spent");
@@ -345,23 +424,57 @@ static int details(struct view *v, struct err *err)
 	buf_addf(&b, "%zu node%s", nr, nr == 1 ? "" : "s");
 	fact("frontier", b.ptr);
 	fact_best(v);
-	next_step(v, why);
+	next_step(st, v, l, why);
 	buf_release(&b);
 	free(frontier);
 	free(why);
 	return 0;
 }
 
+/* As Git starts it for what is printed once. */
+static void page(struct session *s)
+{
+	struct buf pager = BUF_INIT;
+
+	repo_config_str(s->repo, "core.pager", &pager);
+	pager_start(pager.len ? pager.ptr : NULL);
+	buf_release(&pager);
+}
+
+static int show_one(struct session *s, const char *name, bool json,
+		    struct err *err)
+{
+	struct live_list live = LIVE_LIST_INIT;
+	struct standing st = { .list = { NULL, 0, 0 } };
+	const struct live_state *l;
+	struct view v;
+	int ret;
+
+	if (node_search(s->repo, name, &v, err))
+		return cmd_status_of(err);
+	find_live(s->repo, v.search->spec.slug, &live);
+	l = live_of(&live, v.search->spec.slug);
+	ret = json ? 0 : node_searches(s->repo, &st.list, err);
+	if (!ret)
+		ret = json ? print_json(&v, l, err) :
+		      details(&st, &v, l, err);
+	standing_release(&st);
+	live_list_release(&live);
+	view_close(&v);
+	return ret ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int status_run(struct session *s, int argc, char **argv,
 		      struct err *err)
 {
-	bool json = false;
+	bool json = false, watching = false;
 	const struct opt opts[] = {
+		OPT_BOOL(0, "watch", &watching,
+			"show what runs, until it has ended"),
 		OPT_BOOL(0, "json", &json, "print one JSON object per search"),
 		OPT_END
 	};
-	struct view v;
-	int status, ret;
+	int status;
 
 	argc = opt_parse(&cmd_status, opts, argc, argv, &status, err);
 	if (argc < 0)
@@ -369,13 +482,12 @@ static int status_run(struct session *s, int argc, char **argv,
 	status = opt_operands(argc, 0, 1, err);
 	if (status)
 		return status;
+	if (watching)
+		return watch(s, argc ? argv[0] : NULL, json, err);
+	page(s);
 	if (!argc)
 		return list_all(s->repo, json, err) ? EXIT_FAILED : EXIT_DONE;
-	if (node_search(s->repo, argv[0], &v, err))
-		return cmd_status_of(err);
-	ret = json ? print_json(&v, err) : details(&v, err);
-	view_close(&v);
-	return ret ? EXIT_FAILED : EXIT_DONE;
+	return show_one(s, argv[0], json, err);
 }
 
 const struct cmd cmd_status = {
@@ -383,6 +495,6 @@ const struct cmd cmd_status = {
 	.group = "look",
 	.summary = "list the searches, or show how one stands",
 	.usage = usage,
-	.needs = NEED_REPO | PAGED,
+	.needs = NEED_REPO,
 	.run = status_run,
 };

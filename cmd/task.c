@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/detach.h"
 #include "cmd/out.h"
 #include "core/mem.h"
 #include "core/tempdir.h"
@@ -92,6 +93,8 @@ void task_signals(void)
 	stop_write_fd = fd[1];
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	if (detach_is_on())
+		return;		/* neither of these ends it */
 	sigaction(SIGHUP, &sa, NULL);
 	end_with_git();
 }
@@ -140,6 +143,16 @@ int task_kernels(struct session *s, struct kernel_file *f, struct err *err)
 			      KERNEL_FILE);
 	buf_release(&text);
 	return ret;
+}
+
+bool task_is_kernel(struct session *s, const char *name)
+{
+	struct err unused = ERR_INIT;
+	struct kernel_file f;
+	bool is = !task_kernels(s, &f, &unused) && kernel_find(&f, name);
+
+	kernel_file_release(&f);
+	return is;
 }
 
 int task_kernel(const struct kernel_file *f, const char *name,

@@ -25,6 +25,10 @@ int task_kernels(struct session *s, struct kernel_file *f, struct err *err);
 int task_kernel(const struct kernel_file *f, const char *name,
 		const struct kernel **out, struct err *err);
 
+/* Is this a kernel of `.maxkernel`, whether or not it has a search? */
+bool task_is_kernel(struct session *s, const char *name);
+
+struct running;
 struct task {
 	struct session *session;
 	const struct kernel *kernel;	/* borrowed */
@@ -36,6 +40,7 @@ struct task {
 	struct judge *judge[64];
 	int jobs;
 	struct judge_config config;
+	struct running *running;	/* of its search that runs, or NULL */
 	bool brief;		/* set before task_judge(): builds, checks and
 				 * screens only, so it opens sooner */
 };

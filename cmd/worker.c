@@ -8,6 +8,7 @@
 #include "cmd/node.h"
 #include "cmd/opt.h"
 #include "cmd/out.h"
+#include "cmd/rest.h"
 #include "cmd/run.h"
 #include "cmd/sharing.h"
 #include "core/crowd.h"
@@ -93,6 +94,11 @@ static char *unfit(const struct worker *w, const struct spec *spec)
 		text = xasprintf("it wants policy '%s' and proposer '%s', not "
 				 "both of which this version has",
 				 spec->policy, spec->proposer);
+	else if (spec_spender(spec))
+		text = xasprintf("its proposer '%s' spends tokens, and each "
+				 "worker would pay for every attempt: 'git "
+				 "maxkernel resume %s' goes on with it alone",
+				 spec_spender(spec)->name, spec->slug);
 	else if (w->device && strcmp(w->device, spec->device) != 0)
 		text = xasprintf("it is made on %s, and this machine is %s: "
 				 "numbers of two device classes are never "
@@ -211,17 +217,15 @@ static int find_or_wait(struct worker *w, char **slug, struct err *err)
 static void set_budget(struct worker *w, const struct view *v, int64_t *joint,
 		       bool *spent)
 {
-	struct run_opts rest = { .attempts = 0, .time_s = 0 };
+	const struct spec *spec = &v->search->spec;
 
 	*joint = 0;
 	*spent = false;
 	if (w->own_budget)
 		return;
-	run_rest_of_budget(v, &rest);
-	*joint = v->search->spec.attempts;
-	w->run.time_s = rest.time_s;
-	*spent = rest.attempts < 0 || (rest.time_s > 0 &&
-		 rest.time_s <= RUN_LEAST_TIME_S);
+	*spent = rest_of_search(spec, &v->graph, &w->run.budget);
+	*joint = spec->budget.attempts;
+	w->run.budget.attempts = 0;	/* all workers' are counted elsewhere */
 }
 
 /* Results are pushed as they are made; what is left are landing branches, and
@@ -363,22 +367,19 @@ static int check(struct worker *w, struct err *err)
 {
 	struct buf name = BUF_INIT, mail = BUF_INIT;
 	int64_t ttl_s = LEASE_TTL_S;
-	int ret = 0;
+	int ret = budget_check(&w->run.budget, err);
 
-	if (w->run.time_s >= 0 && !(w->run.time_s >= 1))
-		ret = err_set(err, ERR_USAGE, "--time takes a second or more");
-	else if (w->search && !*w->search)
+	if (!ret && w->search && !*w->search)
 		ret = err_set(err, ERR_USAGE, "--search takes the name of a "
 			      "search");
-	else	/* nodes are commits: said before anything is measured */
+	if (!ret)	/* nodes are commits: said before anything is measured */
 		ret = repo_identity(w->session->repo, &name, &mail, err);
 	if (!ret)
 		ret = repo_config_range(w->session->repo,
 					"maxkernel.leaseSeconds",
 					LEASE_MIN_TTL_S, LEASE_MAX_TTL_S,
 					&ttl_s, err);
-	w->own_budget = w->run.attempts || w->run.time_s >= 0;
-	w->run.time_s = w->run.time_s < 0 ? 0 : w->run.time_s;
+	w->own_budget = budget_has_cap(&w->run.budget);
 	buf_release(&name);
 	buf_release(&mail);
 	return ret;
@@ -387,16 +388,17 @@ static int check(struct worker *w, struct err *err)
 static int worker_run(struct session *s, int argc, char **argv,
 		      struct err *err)
 {
-	struct worker w = { .session = s, .run = { .time_s = -1, .jobs = 1 } };
+	struct worker w = { .session = s,
+			    .run = { .budget = BUDGET_NOT_GIVEN, .jobs = 1 } };
 	const struct opt opts[] = {
 		OPT_STR(0, "search", &w.search, "<search>",
 			"the one to join, instead of the newest that is not "
 			"finished"),
 		OPT_BOOL(0, "wait", &w.wait,
 			"if there is none, wait until there is"),
-		OPT_INT(0, "attempts", &w.run.attempts, 1, 1000000, "<n>",
+		OPT_INT(0, "attempts", &w.run.budget.attempts, 1, 1000000, "<n>",
 			"stop after <n> attempts of this worker"),
-		OPT_TIME(0, "time", &w.run.time_s, "<time>",
+		OPT_TIME(0, "time", &w.run.budget.time_s, "<time>",
 			"begin no attempt after this time: 90, 5m, 2h"),
 		OPT_INT('j', "jobs", &w.run.jobs, 1, 64, "<n>",
 			"attempts in flight (1)"),
@@ -426,7 +428,8 @@ static int worker_run(struct session *s, int argc, char **argv,
 		ret = work(&w, &joined, &r, err);
 	if (!ret && joined)
 		run_print(&r, 1, w.run.json);
-	status = task_stop ? EXIT_INTERRUPTED : ret ? cmd_status_of(err) :
+	status = task_stop || (joined && r.stopped) ? EXIT_INTERRUPTED :
+		ret ? cmd_status_of(err) :
 		joined && r.has_best ? EXIT_DONE : EXIT_NO;
 	run_result_release(&r);
 	sharing_close(&w.sh);

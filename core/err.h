@@ -17,7 +17,8 @@ enum err_code {
 	ERR_NOTFOUND = -6,
 	ERR_STOPPED = -7,	/* interrupted */
 	ERR_RACE = -8,		/* a ref moved under us: try again */
-	ERR_USAGE = -9		/* the command line is wrong: exit status 129 */
+	ERR_USAGE = -9,		/* the command line is wrong: exit status 129 */
+	ERR_PROPOSAL = -10	/* an attempt came to nothing: no new state */
 };
 
 struct err {

@@ -120,6 +120,7 @@ void graph_release(struct graph *g)
 		node_release(&g->node[i]);
 	free(g->node);
 	free(g->spend);
+	free(g->call);
 	free(g->slot[BY_COMMIT]);
 	free(g->slot[BY_STATE]);
 	texts_free(g->texts);
@@ -251,6 +252,23 @@ static bool is_origin(const struct node *n)
 	return n->parent[0] == NODE_NONE || !n->recipe || !*n->recipe;
 }
 
+/* Are the two recipes in one language, that of the proposer of both? */
+static bool same_maker(const struct node *a, const struct node *b)
+{
+	return !a->proposer || !b->proposer ||
+		!strcmp(a->proposer, b->proposer);
+}
+
+static uint32_t origin_of(const struct graph *g, uint32_t i)
+{
+	const struct node *n = &g->node[i], *p;
+
+	if (is_origin(n) || n->parent[0] >= g->nr)
+		return i;
+	p = &g->node[n->parent[0]];
+	return is_origin(p) || same_maker(n, p) ? p->origin : n->parent[0];
+}
+
 /*
  * Depth and origin follow the first parents.  A parent may stand behind its
  * child (searches of several workers), so that each chain is walked up to a
@@ -272,7 +290,7 @@ static void settle_chain(struct graph *g, uint32_t i, bool *settled,
 			&g->node[n->parent[0]] : NULL;
 
 		n->depth = p ? p->depth + 1 : 0;
-		n->origin = p && !is_origin(n) ? p->origin : stack[nr];
+		n->origin = origin_of(g, stack[nr]);
 	}
 }
 
@@ -348,6 +366,20 @@ uint32_t graph_last_step(const struct graph *g)
 		if (g->spend[i].step > last)
 			last = g->spend[i].step;
 	return last;
+}
+
+bool graph_spend_tells(const struct graph *g, uint32_t spend)
+{
+	const struct spend *x = &g->spend[spend];
+	uint32_t node = x->recipe ? graph_find_state(g, &x->state) : NODE_NONE;
+
+	if (!x->recipe || (node != NODE_NONE && g->node[node].step == x->step))
+		return false;
+	while (spend-- > 0 && g->spend[spend].step == x->step &&
+	       oid_eq(&g->spend[spend].state, &x->state))
+		if (g->spend[spend].recipe)
+			return false;
+	return true;
 }
 
 bool graph_has_step(const struct graph *g, uint32_t step)

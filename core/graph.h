@@ -11,6 +11,7 @@
 
 #include "core/oid.h"
 #include "core/record.h"
+#include "core/usage.h"
 
 #define NODE_NONE UINT32_MAX
 #define GRAPH_SMALLER 0.03	/* ln: what a step has to earn to be kept */
@@ -21,6 +22,8 @@ struct node {
 	uint32_t parent[2];	/* NODE_NONE: none; the root has none */
 	uint32_t step;		/* attempt number, from 1; 0 for the root */
 	uint32_t depth;		/* of the first parents; root 0 */
+	int steps;		/* of its plan that are still to do: its
+				 * children go on with it; 0 mostly */
 	char *op;		/* seed plan mutate crossover repair tune
 				 * import human; "root" for the root */
 	char *proposer, *strategy, *recipe, *subject, *worker;
@@ -35,8 +38,11 @@ struct node {
 	bool united;		/* made in a search that was united with this */
 	bool borrowed;		/* op to worker and rec_worker are the graph's
 				 * (graph_text()), not the node's own */
-	uint32_t origin;	/* nearest ancestor or self without recipe */
+	uint32_t origin;	/* nearest ancestor or self without recipe, or
+				 * ancestor with one of another proposer: what
+				 * the recipe is replayed on */
 	double spent_s;		/* attempt seconds of all its measurements */
+	double device_s;	/* device seconds of them */
 };
 
 /*
@@ -54,14 +60,30 @@ struct node {
  */
 bool record_replaces(const struct record *newer, const struct record *older);
 
-struct spend {			/* an attempt that made no node */
-	uint32_t step;
-	enum verdict verdict;	/* dup or no-proposal */
-	struct oid state;	/* dup: of what */
-	double attempt_s;
+struct spend {			/* an attempt that made no node, or whose node
+				 * was pruned */
+	uint32_t step;		/* 0: no attempt, the time of a tune's trials */
+	enum verdict verdict;	/* dup or no-proposal; the pruned node's */
+	struct oid state;	/* dup: of what; of step 0 a name for it */
+	double attempt_s, device_s;
 	bool claimed;		/* another worker's line */
 	uint32_t ledger;	/* where it stands: 0 the spec commit, else a
 				 * ledger of the store; private to it */
+	uint64_t line;		/* of its text: the same in each search that
+				 * has the line */
+	/* Of a node that was pruned, if it had a recipe. */
+	char *recipe;		/* the graph's; NULL: none */
+	uint32_t parent, origin;	/* their steps */
+	double score;		/* as that of struct node */
+};
+
+struct call {			/* of a model, as the ledger has it */
+	struct usage used;	/* the names are the graph's */
+	uint32_t step;
+	char *worker;		/* the graph's */
+	int64_t time;		/* seconds since 1970 */
+	bool claimed;		/* another worker's line */
+	uint32_t ledger;	/* as that of struct spend */
 };
 
 struct graph {
@@ -69,7 +91,12 @@ struct graph {
 	uint32_t nr, cap;
 	struct spend *spend;	/* by step */
 	uint32_t nr_spend, cap_spend;
+	struct call *call;	/* by step, each once */
+	uint32_t nr_call, cap_call;
 	double spent_s;		/* sum of attempt seconds */
+	double device_s;	/* sum of device seconds, of all measurements */
+	int64_t tokens;		/* of all calls of models on the ledger */
+	double cost;		/* of them, US dollars, as far as known */
 	/*
 	 * Highest confirmed score, 0 = the root; but of confirmed nodes with
 	 * a recipe on the same origin, within GRAPH_SMALLER of it, the one
@@ -111,6 +138,18 @@ uint32_t graph_champion(const struct graph *g, uint32_t nr);
 uint32_t graph_own_champion(const struct graph *g);
 /* Highest step used by a node or a spend line; 0 if none. */
 uint32_t graph_last_step(const struct graph *g);
+/* The node that a call of a model was made for: of its step and worker, else of
+ * its step alone; NODE_NONE: none, or it is gone. */
+uint32_t graph_call_node(const struct graph *g, uint32_t step,
+			 const char *worker);
+/* Sums the calls that were made for a node: their cost as far as it is known,
+ * *unknown (may be NULL) those of unknown price.  Returns how many. */
+uint32_t graph_used(const struct graph *g, uint32_t node, struct usage *sum,
+		    uint32_t *unknown);
+/* Does the spend line stand for a node with a recipe that was pruned?  Where
+ * several workers made and pruned one node, one line does; none while one of
+ * them has it. */
+bool graph_spend_tells(const struct graph *g, uint32_t spend);
 /* The step was made already (node or spend line)? */
 bool graph_has_step(const struct graph *g, uint32_t step);
 

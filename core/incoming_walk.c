@@ -149,15 +149,24 @@ static int bad(const struct commit *c, const char *what, struct err *err)
 		       what);
 }
 
-static bool step_ok(const char *text)
+static bool number_ok(const char *text, unsigned long long most)
 {
 	char *end;
 	unsigned long long x;
 
 	errno = 0;
 	x = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno &&
-	       x <= METRIC_MAX_STEP;
+	return *text >= '0' && *text <= '9' && !*end && !errno && x <= most;
+}
+
+static bool step_ok(const char *text)
+{
+	return number_ok(text, METRIC_MAX_STEP);
+}
+
+static bool steps_ok(const char *text)
+{
+	return number_ok(text, STORE_MAX_STEPS);
 }
 
 static int check_word(const struct commit *c, const char *key, bool needed,
@@ -181,6 +190,7 @@ static int check_node(const struct commit *c, struct err *err)
 	if (check_word(c, "Maxkernel-Op", true, store_op_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Worker", true, store_word_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Step", true, step_ok, err) < 0 ||
+	    check_word(c, "Maxkernel-Plan-Steps", false, steps_ok, err) < 0 ||
 	    check_word(c, "Maxkernel-Proposer", false, store_word_ok,
 		       err) < 0)
 		return err->code;

@@ -9,6 +9,8 @@
  *					build, a tenth are wrong, the others
  *					are 0.25x to 4x as fast as the root
  *	<state id> <verdict> [<speedup> [<text>]]
+ *	<state id> die			the judge is lost when it checks it
+ *	<state id> stuck		it never ends checking it
  *
  * A prefix of a state id of at least 6 digits will do.  A verdict of build
  * or check comes in its stage; a timed one is compared with the champion's:
@@ -28,9 +30,12 @@
 #define MAX_TABLE (8u << 20)
 #define MIN_PREFIX 6
 
+enum fate { FATE_NONE, FATE_DIE, FATE_STUCK };
+
 struct row {
 	char *state;		/* prefix of the id; NULL: default */
 	bool hash;
+	enum fate fate;
 	enum verdict verdict;
 	double speedup;
 	char *text;
@@ -64,7 +69,9 @@ static int parse_row(struct scripted *j, const char *key, char *rest,
 		row_add(j, &r);
 		return 0;
 	}
-	v = word ? verdict_parse(word) : -1;
+	if (word && (!strcmp(word, "die") || !strcmp(word, "stuck")))
+		r.fate = *word == 'd' ? FATE_DIE : FATE_STUCK;
+	v = r.fate ? V_SAME : word ? verdict_parse(word) : -1;
 	if (v < 0 || (r.state && strlen(r.state) < MIN_PREFIX)) {
 		free(r.state);
 		return err_set(err, ERR_FORMAT, "bad row '%s %s'", key,
@@ -109,9 +116,8 @@ static int parse(struct scripted *j, char *text, struct err *err)
 	return 0;
 }
 
-/* What the table says of a state; *speedup over the root. */
-static enum verdict look_up(const struct scripted *j, const struct oid *state,
-			    double *speedup, const char **text)
+static const struct row *find_row(const struct scripted *j,
+				  const struct oid *state)
 {
 	struct oid_hex hex = oid_text(state);
 	const struct row *r = NULL;
@@ -121,6 +127,15 @@ static enum verdict look_up(const struct scripted *j, const struct oid *state,
 					       strlen(j->row[i].state))
 				    : !r)
 			r = &j->row[i];
+	return r;
+}
+
+/* What the table says of a state; *speedup over the root. */
+static enum verdict look_up(const struct scripted *j, const struct oid *state,
+			    double *speedup, const char **text)
+{
+	const struct row *r = find_row(j, state);
+
 	*speedup = 1;
 	*text = NULL;
 	if (!r)
@@ -139,6 +154,14 @@ static enum verdict look_up(const struct scripted *j, const struct oid *state,
 	return V_FASTER;
 }
 
+static bool is_stuck(const struct scripted *j)
+{
+	const struct row *r = j->req.stage == JUDGE_CHECK ?
+		find_row(j, &j->req.state) : NULL;
+
+	return r && r->fate == FATE_STUCK;
+}
+
 static int scripted_start(struct judge *base, const struct judge_request *req,
 			  struct err *err)
 {
@@ -149,16 +172,17 @@ static int scripted_start(struct judge *base, const struct judge_request *req,
 	};
 
 	j->req = *req;
-	if (j->delay_ms && timerfd_settime(j->timer, 0, &t, NULL) < 0)
+	if (j->delay_ms && !is_stuck(j) && timerfd_settime(j->timer, 0, &t, NULL) < 0)
 		return err_sys(err, "cannot set a timer");
 	return 0;
 }
 
+/* The timer of one that is stuck is not set, or is over. */
 static int scripted_fd(const struct judge *base)
 {
 	const struct scripted *j = (const struct scripted *)base;
 
-	return j->delay_ms ? j->timer : -1;
+	return j->delay_ms || is_stuck(j) ? j->timer : -1;
 }
 
 /* Every timed shape alike. */
@@ -207,15 +231,20 @@ static int scripted_step(struct judge *base, struct record *out,
 	struct scripted *j = (struct scripted *)base;
 	enum verdict v;
 	const char *text;
+	const struct row *r;
 	double speedup;
 	uint64_t ticks;
 
-	(void)err;
+	if (is_stuck(j))
+		return 0;
 	if (j->delay_ms && read(j->timer, &ticks, sizeof(ticks)) < 0 &&
 	    errno == EAGAIN)
 		return 0;
 	if (j->req.stage == JUDGE_OPEN)
 		return 1;
+	r = find_row(j, &j->req.state);
+	if (r && r->fate == FATE_DIE && j->req.stage == JUDGE_CHECK)
+		return err_set(err, ERR_SYS, "the scripted judge has died");
 	v = look_up(j, &j->req.state, &speedup, &text);
 	out->verdict = V_SAME;
 	if (v == V_BUILD_FAIL || v == V_GATE_FAIL ||

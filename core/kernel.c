@@ -593,6 +593,10 @@ void kernel_release(struct kernel *k)
 	strv_release(&k->flags);
 	strv_release(&k->alias);
 	strv_release(&k->deny);
+	for (int i = 0; i < k->nr_tunables; i++) {
+		free(k->tunable[i].name);
+		strv_release(&k->tunable[i].values);
+	}
 	strv_release(&k->dim_names);
 	free(k->name);
 	free(k->source);

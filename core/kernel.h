@@ -25,6 +25,9 @@
 #define KERNEL_MAX_RANK 8
 #define KERNEL_MAX_SHAPES 64
 #define KERNEL_MAX_RIVALS 8
+#define KERNEL_MAX_TUNABLES 16
+#define KERNEL_MAX_VALUES 16		/* of a tunable */
+#define KERNEL_MAX_VALUE 65536
 #define KERNEL_MAX_BYTES ((int64_t)2 << 30)	/* of all arguments of a call */
 
 enum arg_kind { ARG_IN, ARG_OUT, ARG_INOUT, ARG_DIM, ARG_RET, ARG_WEIGHT };
@@ -87,6 +90,11 @@ struct func_ref {		/* reference, baseline, rival */
 	bool is_double;		/* reference = path:symbol double */
 };
 
+struct kernel_tunable {		/* "#define NAME <number>" in a `file` */
+	char *name;
+	struct strv values;	/* decimal, each once, as given */
+};
+
 struct kernel {
 	char *name;
 	int line;		/* of the section's head, for messages */
@@ -115,6 +123,8 @@ struct kernel {
 	int64_t scratch;	/* bytes */
 	bool scratch_malloc;
 	struct strv deny;
+	struct kernel_tunable tunable[KERNEL_MAX_TUNABLES];
+	int nr_tunables;
 	struct func_ref reference, baseline, rival[KERNEL_MAX_RIVALS];
 	int nr_rivals;
 	bool has_flops, has_bytes;

@@ -1,6 +1,7 @@
 /* The keys of a section: what each may say, and where it goes. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -351,6 +352,68 @@ static int set_deny(struct kernel_parse *p, const char *value)
 	return ret;
 }
 
+static int check_tunable(struct kernel_parse *p, const char *name)
+{
+	const struct kernel *k = p->k;
+
+	if (!kernel_is_name(name))
+		return kernel_fail(p, "tunable = %.80s: wanted the name of a "
+				   "#define, as in 'TILE 16 32 64'", name);
+	if (strv_has(&k->dim_names, name))
+		return kernel_fail(p, "tunable = %.80s: that is a dim, whose "
+				   "value is the caller's", name);
+	for (int i = 0; i < k->nr_tunables; i++)
+		if (!strcmp(k->tunable[i].name, name))
+			return kernel_fail(p, "tunable = %.80s is there twice: "
+					   "put its values in one line", name);
+	if (k->nr_tunables == KERNEL_MAX_TUNABLES)
+		return kernel_fail(p, "over %d 'tunable'",
+				   KERNEL_MAX_TUNABLES);
+	return 0;
+}
+
+static int add_tunable_value(struct kernel_parse *p, struct kernel_tunable *t,
+			     const char *word)
+{
+	char text[24];
+	int64_t n;
+
+	if (!kernel_integer(word, KERNEL_MAX_VALUE, &n) || n < 1)
+		return kernel_fail(p, "tunable = %s: '%.40s' is not a number "
+				   "from 1 to %d", t->name, word,
+				   KERNEL_MAX_VALUE);
+	snprintf(text, sizeof(text), "%lld", (long long)n);
+	if (strv_has(&t->values, text))
+		return kernel_fail(p, "tunable = %s: %s is there twice",
+				   t->name, text);
+	if (t->values.nr == KERNEL_MAX_VALUES)
+		return kernel_fail(p, "tunable = %s: over %d values", t->name,
+				   KERNEL_MAX_VALUES);
+	strv_push(&t->values, text);
+	return 0;
+}
+
+static int set_tunable(struct kernel_parse *p, const char *value)
+{
+	struct strv w = STRV_INIT;
+	struct kernel_tunable *t;
+	int ret;
+
+	kernel_words(&w, value);
+	ret = check_tunable(p, w.nr ? w.v[0] : "");
+	if (!ret && w.nr < 2)
+		ret = kernel_fail(p, "tunable = %s lacks the values to try, "
+				  "as in '%s 16 32 64'", w.v[0], w.v[0]);
+	if (!ret) {
+		t = &p->k->tunable[p->k->nr_tunables++];
+		t->name = xstrdup(w.v[0]);
+		for (size_t i = 1; i < w.nr && !ret; i++)
+			ret = add_tunable_value(p, t, w.v[i]);
+	}
+	strv_release(&w);
+	return ret;
+}
+
 /* Cuts the last word off value if it is "double". */
 static bool cut_double(char *value)
 {
@@ -454,6 +517,7 @@ const struct kernel_key kernel_keys[KERNEL_NR_KEYS] = {
 	{ "alias", PHASE_REST, true, false, set_alias },
 	{ "scratch", PHASE_REST, false, false, set_scratch },
 	{ "deny", PHASE_REST, true, false, set_deny },
+	{ "tunable", PHASE_REST, true, false, set_tunable },
 	{ "reference", PHASE_REST, false, true, set_reference },
 	{ "baseline", PHASE_REST, false, true, set_baseline },
 	{ "rival", PHASE_REST, true, true, set_rival },

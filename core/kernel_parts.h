@@ -37,7 +37,7 @@ struct kernel_key {
 	bool path;		/* blanks in the value are kept */
 	int (*set)(struct kernel_parse *p, const char *value);
 };
-#define KERNEL_NR_KEYS 26
+#define KERNEL_NR_KEYS 27
 extern const struct kernel_key kernel_keys[KERNEL_NR_KEYS];
 
 /* The value of an `arg` key: first all dims, then all arguments. */

@@ -1,4 +1,4 @@
-#include "core/metrics.h"
+#include "core/metrics_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,66 +11,46 @@
 #include "core/source.h"
 
 #define RAW_MEMBER 50		/* ,"raw":"<40>" with the closing brace */
-#define MAX_NAME 64		/* worker, device class */
-#define MAX_SHAPES 256
-#define MAX_ERROR 65536
 
-static const char *const events[] = {
+const char *const metric_events[METRIC_EVENTS] = {
 	[METRIC_EVAL] = "eval", [METRIC_SPEND] = "spend",
 	[METRIC_LESSON] = "lesson", [METRIC_VOID] = "void",
 	[METRIC_CONFIG] = "config",
 };
 
-/* The plain fields of a record, by their names in the design. */
-struct num_field {
-	const char *key;
-	size_t at;
-	int digits;		/* 0: all */
-	bool positive;
-};
 #define NUM(name, digits, positive) \
 	{ #name, offsetof(struct record, name), digits, positive }
-static const struct num_field nums[] = {
+const struct num_field metric_nums[METRIC_NUMS] = {
 	/* what the graph needs comes first: a line has little room */
 	NUM(speedup, 0, true), NUM(est_speedup, 0, true),
-	NUM(attempt_s, 4, false), NUM(ci_low, 7, true),
-	NUM(ci_high, 7, true), NUM(time_ns, 7, true), NUM(lr, 0, false), NUM(gflops, 5, false),
-	NUM(gbs, 5, false), NUM(roof, 4, false), NUM(baseline_ns, 7, true),
+	NUM(attempt_s, 4, false), NUM(device_s, 4, false),
+	NUM(ci_low, 7, true), NUM(ci_high, 7, true), NUM(time_ns, 7, true),
+	NUM(lr, 0, false), NUM(gflops, 5, false), NUM(gbs, 5, false),
+	NUM(roof, 4, false), NUM(baseline_ns, 7, true),
 	NUM(lr_low, 7, false), NUM(lr_high, 7, false),
 	NUM(vs_parent, 6, true), NUM(vs_rival, 6, true),
 	NUM(vs_best_flags, 6, true),
 };
 
-struct str_field {
-	const char *key;
-	size_t at;
-	size_t max;
-};
 #define STR(name, max) { #name, offsetof(struct record, name), max }
-static const struct str_field strs[] = {
+const struct str_field metric_strs[METRIC_STRS] = {
 	STR(host, 256), STR(sandbox, 64), STR(oracle, 64), STR(clock, 64),
 	STR(against, 64), STR(compiler, 1024), STR(flags, 4096),
 };
-
-static double *num_at(const struct record *r, const struct num_field *f)
-{
-	return (double *)(void *)((char *)(uintptr_t)r + f->at);
-}
-
-static char **str_at(const struct record *r, const struct str_field *f)
-{
-	return (char **)(void *)((char *)(uintptr_t)r + f->at);
-}
 
 void metric_init(struct metric *m)
 {
 	memset(m, 0, sizeof(*m));
 	record_init(&m->rec);
+	m->used.cost = m->used.seconds = NAN;
 }
 
 void metric_release(struct metric *m)
 {
 	record_release(&m->rec);
+	free(m->used.agent);
+	free(m->used.model);
+	free(m->recipe);
 	free(m->worker);
 	free(m->what);
 	free(m->why);
@@ -109,13 +89,13 @@ void metric_id(const char *line, size_t len, char id[13])
 /* ---- writing ---- */
 
 /* What can be said of a verdict without being told. */
-static bool says_compiled(enum verdict v)
+bool says_compiled(enum verdict v)
 {
 	return v != V_NONE && v != V_BUILD_FAIL && v != V_NO_PROPOSAL &&
 	       v != V_NO_VERDICT && v != V_DUP;
 }
 
-static bool says_correct(enum verdict v)
+bool says_correct(enum verdict v)
 {
 	return verdict_is_timed(v) || v == V_TOO_GOOD;
 }
@@ -135,13 +115,14 @@ static bool add_nums(struct buf *b, size_t start, const struct record *r)
 {
 	bool all = true;
 
-	for (size_t i = 0; i < ARRAY_SIZE(nums); i++) {
-		double x = *num_at(r, &nums[i]);
+	for (size_t i = 0; i < METRIC_NUMS; i++) {
+		double x = *num_at(r, &metric_nums[i]);
 		size_t before = b->len;
 
 		if (!isfinite(x))
 			continue;
-		json_put_num(b, nums[i].key, x, nums[i].digits);
+		json_put_num(b, metric_nums[i].key, x,
+			     metric_nums[i].digits);
 		all &= fits(b, start, before);
 	}
 	if (r->launches) {
@@ -157,13 +138,13 @@ static bool add_strs(struct buf *b, size_t start, const struct record *r)
 {
 	bool all = true;
 
-	for (size_t i = 0; i < ARRAY_SIZE(strs); i++) {
-		const char *s = *str_at(r, &strs[i]);
+	for (size_t i = 0; i < METRIC_STRS; i++) {
+		const char *s = *str_at(r, &metric_strs[i]);
 		size_t before = b->len;
 
 		if (!s)
 			continue;
-		json_put_str(b, strs[i].key, s);
+		json_put_str(b, metric_strs[i].key, s);
 		all &= fits(b, start, before);
 	}
 	return all;
@@ -206,14 +187,70 @@ static bool add_record(struct buf *b, size_t start, const struct metric *m)
 	return all;
 }
 
-/* All spend lines of a search stand in one note: they are kept short. */
-static void add_spend(struct buf *b, size_t start, const struct record *r)
+/* All or nothing.  No raw follows. */
+static void add_pruned(struct buf *b, size_t start, const struct metric *m)
 {
+	size_t before = b->len;
+
+	if (isfinite(m->rec.est_speedup))
+		json_put_num(b, "est_speedup", m->rec.est_speedup, 0);
+	if (m->from)
+		json_put_int(b, "from", m->from);
+	if (m->on)
+		json_put_int(b, "on", m->on);
+	json_put_str(b, "recipe", m->recipe);
+	if (b->len - start + strlen("}\n") <= METRIC_MAX_LINE)
+		return;
+	b->len = before;
+	b->ptr[before] = '\0';
+}
+
+/* All spend lines of a search stand in one note: they are kept short. */
+static void add_spend(struct buf *b, size_t start, const struct metric *m)
+{
+	const struct record *r = &m->rec;
+
 	json_put_str(b, "verdict", verdict_name(r->verdict));
 	if (isfinite(r->attempt_s))
 		json_put_num(b, "attempt_s", r->attempt_s, 4);
+	if (isfinite(r->device_s))
+		json_put_num(b, "device_s", r->device_s, 4);
+	if (m->recipe)
+		add_pruned(b, start, m);
 	if (r->error)
 		add_error(b, start, r->error);
+}
+
+static void add_tokens(struct buf *b, const char *key, int64_t nr)
+{
+	json_put_int(b, key, usage_sum(0, nr));
+}
+
+static double in_bounds(double x, double most)
+{
+	return x < 0 ? 0 : x > most ? most : x;
+}
+
+/* A call of a model.  What was paid is never left out for a name. */
+static void add_usage(struct buf *b, const struct usage *u)
+{
+	char name[USAGE_MAX_NAME + 1];
+
+	json_put_str(b, "call", u->id);
+	usage_fit_name(u->agent, name);
+	json_put_str(b, "agent", name);
+	usage_fit_name(u->model, name);
+	json_put_str(b, "model", name);
+	add_tokens(b, "in", u->tokens_in);
+	add_tokens(b, "cached", u->tokens_cached);
+	add_tokens(b, "out", u->tokens_out);
+	add_tokens(b, "reason", u->tokens_reasoning);
+	if (isfinite(u->cost))
+		json_put_num(b, "cost", in_bounds(u->cost, USAGE_MAX_COST),
+			     12);
+	if (isfinite(u->seconds))
+		json_put_num(b, "s", in_bounds(u->seconds,
+					       METRIC_MAX_ATTEMPT_S), 4);
 }
 
 static void add_id(struct buf *b, const char *key, const struct oid *o)
@@ -249,7 +286,7 @@ static bool build(struct buf *b, const struct metric *m)
 	json_put_str(b, "t", m->t);
 	json_put_int(b, "v", METRIC_VERSION);
 	json_put_str(b, "w", m->worker);
-	json_put_str(b, "e", events[m->event]);
+	json_put_str(b, "e", metric_events[m->event]);
 	switch (m->event) {
 	case METRIC_EVAL:
 		add_id(b, "st", &m->state);
@@ -262,7 +299,10 @@ static bool build(struct buf *b, const struct metric *m)
 	case METRIC_SPEND:
 		json_put_int(b, "step", m->step);
 		add_id(b, "st", &m->state);
-		add_spend(b, start, &m->rec);
+		if (*m->used.id)
+			add_usage(b, &m->used);
+		else
+			add_spend(b, start, m);
 		break;
 	case METRIC_LESSON:
 		add_text(b, start, "text", m->what);
@@ -318,18 +358,19 @@ void metric_format_raw(struct buf *out, const struct record *rec)
 	buf_addch(out, '{');
 	json_put_int(out, "v", METRIC_VERSION);
 	json_put_str(out, "verdict", verdict_name(rec->verdict));
-	for (size_t i = 0; i < ARRAY_SIZE(nums); i++)
-		if (isfinite(*num_at(rec, &nums[i])))
-			json_put_num(out, nums[i].key, *num_at(rec, &nums[i]),
-				     0);
+	for (size_t i = 0; i < METRIC_NUMS; i++)
+		if (isfinite(*num_at(rec, &metric_nums[i])))
+			json_put_num(out, metric_nums[i].key,
+				     *num_at(rec, &metric_nums[i]), 0);
 	json_put_bool(out, "compiled", rec->compiled);
 	json_put_bool(out, "correct", rec->correct);
 	json_put_int(out, "launches", rec->launches);
 	if (rec->device)
 		json_put_str(out, "device", rec->device);
-	for (size_t i = 0; i < ARRAY_SIZE(strs); i++)
-		if (*str_at(rec, &strs[i]))
-			json_put_str(out, strs[i].key, *str_at(rec, &strs[i]));
+	for (size_t i = 0; i < METRIC_STRS; i++)
+		if (*str_at(rec, &metric_strs[i]))
+			json_put_str(out, metric_strs[i].key,
+				     *str_at(rec, &metric_strs[i]));
 	if (rec->error)
 		json_put_str(out, "error", rec->error);
 	if (rec->nr_shapes) {
@@ -340,361 +381,4 @@ void metric_format_raw(struct buf *out, const struct record *rec)
 	}
 	buf_addstr(out, "}\n");
 	buf_add(out, rec->samples.ptr, rec->samples.len);
-}
-
-/* ---- reading ---- */
-
-static bool time_ok(const char *t)
-{
-	static const char form[] = "0000-00-00T00:00:00.000Z";
-
-	for (size_t i = 0; i < sizeof(form); i++)
-		if (form[i] == '0' ? t[i] < '0' || t[i] > '9' :
-		    t[i] != form[i])
-			return false;
-	return true;
-}
-
-static bool word_ok(const char *s)
-{
-	for (; *s; s++)
-		if (*s <= 32 || *s >= 127 || strchr("/\\\"", *s))
-			return false;
-	return true;
-}
-
-static int parse_word(const struct json *j, const char *key, char **out,
-		      struct err *err)
-{
-	const char *s = NULL;
-
-	if (json_need_str(j, key, MAX_NAME, &s, err) < 0)
-		return err->code;
-	if (!*s || !word_ok(s))
-		return err_set(err, ERR_FORMAT, "'%s' is not a name", key);
-	free(*out);
-	*out = xstrdup(s);
-	return 0;
-}
-
-static int parse_id(const struct json *j, const char *key, struct oid *out,
-		    struct err *err)
-{
-	const char *s = NULL;
-
-	if (json_opt_str(j, key, OID_HEX, &s, err) < 0)
-		return err->code;
-	if (s && (strlen(s) != OID_HEX || !oid_parse(out, s)))
-		return err_set(err, ERR_FORMAT, "'%s' is not an object id",
-			       key);
-	return 0;
-}
-
-static int parse_short(const struct json *j, const char *key, char out[13],
-		       struct err *err)
-{
-	const char *s = NULL;
-
-	if (json_need_str(j, key, 12, &s, err) < 0)
-		return err->code;
-	if (strlen(s) != 12 || strspn(s, "0123456789abcdef") != 12)
-		return err_set(err, ERR_FORMAT, "'%s' is not 12 hex digits",
-			       key);
-	memcpy(out, s, 13);
-	return 0;
-}
-
-static int parse_nums(const struct json *j, struct record *r, struct err *err)
-{
-	int64_t launches = r->launches;
-
-	for (size_t i = 0; i < ARRAY_SIZE(nums); i++) {
-		double *x = num_at(r, &nums[i]);
-
-		if (json_opt_num(j, nums[i].key, x, err) < 0)
-			return err->code;
-		if (nums[i].positive && *x <= 0)
-			return err_set(err, ERR_FORMAT, "'%s' is not above 0",
-				       nums[i].key);
-	}
-	if (r->attempt_s < 0)
-		return err_set(err, ERR_FORMAT, "'attempt_s' is below 0");
-	if (r->attempt_s > METRIC_MAX_ATTEMPT_S)
-		r->attempt_s = METRIC_MAX_ATTEMPT_S;
-	if (json_opt_int(j, "launches", 0, 1000000, &launches, err) < 0)
-		return err->code;
-	r->launches = (int)launches;
-	return 0;
-}
-
-/* Text from a note goes to terminals and pages: cleaned here already. */
-static void set_clean(char **to, const char *s, bool multiline)
-{
-	struct buf b = BUF_INIT;
-
-	buf_add_clean(&b, s, strlen(s), multiline);
-	free(*to);
-	*to = buf_detach(&b);
-}
-
-static int parse_strs(const struct json *j, struct record *r, struct err *err)
-{
-	const char *s;
-
-	for (size_t i = 0; i < ARRAY_SIZE(strs); i++) {
-		s = NULL;
-		if (json_opt_str(j, strs[i].key, strs[i].max, &s, err) < 0)
-			return err->code;
-		if (s)
-			set_clean(str_at(r, &strs[i]), s, false);
-	}
-	s = NULL;
-	if (json_opt_str(j, "error", MAX_ERROR, &s, err) < 0)
-		return err->code;
-	if (s)
-		set_clean(&r->error, s, true);
-	return 0;
-}
-
-/* 0, or 1 for a verdict that we do not know yet. */
-static int parse_verdict(const struct json *j, struct record *r,
-			 struct err *err)
-{
-	const char *s = NULL;
-	int v;
-
-	if (json_need_str(j, "verdict", 32, &s, err) < 0)
-		return err->code;
-	v = verdict_parse(s);
-	if (v < 0)
-		return 1;
-	r->verdict = (enum verdict)v;
-	r->compiled = says_compiled(r->verdict);
-	r->correct = says_correct(r->verdict);
-	return 0;
-}
-
-static int parse_record(const struct json *j, struct record *r,
-			struct err *err)
-{
-	int ret = parse_verdict(j, r, err);
-
-	if (!ret)
-		ret = parse_nums(j, r, err);
-	if (!ret)
-		ret = parse_strs(j, r, err);
-	if (!ret)
-		ret = json_opt_bool(j, "confirming", &r->confirming, err);
-	return ret;
-}
-
-static int parse_eval(const struct json *j, struct metric *m, struct err *err)
-{
-	int64_t epoch = 0;
-	int ret = parse_id(j, "st", &m->state, err);
-
-	if (!ret && oid_is_zero(&m->state))
-		ret = err_set(err, ERR_FORMAT, "'st' is missing");
-	if (!ret)
-		ret = parse_short(j, "k", m->section, err);
-	if (!ret)
-		ret = json_need_int(j, "ep", 0, 1000000, &epoch, err);
-	m->epoch = (int)epoch;
-	if (!ret)
-		ret = parse_word(j, "dev", &m->rec.device, err);
-	return ret ? ret : parse_record(j, &m->rec, err);
-}
-
-static int parse_spend(const struct json *j, struct metric *m,
-		       struct err *err)
-{
-	int64_t step = 0;
-	int ret = json_need_int(j, "step", 0, METRIC_MAX_OWN_STEP, &step,
-				err);
-
-	m->step = (uint32_t)step;
-	if (!ret)
-		ret = parse_id(j, "st", &m->state, err);
-	return ret ? ret : parse_record(j, &m->rec, err);
-}
-
-static int parse_texts(const struct json *j, struct metric *m,
-		       const char *key, struct err *err)
-{
-	const char *what = NULL, *why = NULL;
-
-	if (json_need_str(j, key, METRIC_MAX_READ, &what, err) < 0 ||
-	    json_opt_str(j, "why", METRIC_MAX_READ, &why, err) < 0)
-		return err->code;
-	set_clean(&m->what, what, false);
-	if (why)
-		set_clean(&m->why, why, false);
-	return 0;
-}
-
-static int parse_event(const struct json *j, struct metric *m,
-		       const char *event, struct err *err)
-{
-	size_t e = 0;
-
-	while (e < ARRAY_SIZE(events) && strcmp(events[e], event))
-		e++;
-	if (e == ARRAY_SIZE(events))
-		return METRIC_UNKNOWN;
-	m->event = (enum metric_event)e;
-	switch (m->event) {
-	case METRIC_EVAL:
-		return parse_eval(j, m, err);
-	case METRIC_SPEND:
-		return parse_spend(j, m, err);
-	case METRIC_LESSON:
-		return parse_texts(j, m, "text", err);
-	case METRIC_VOID:
-		return parse_short(j, "of", m->of, err);
-	case METRIC_CONFIG:
-		break;
-	}
-	return parse_texts(j, m, "what", err);
-}
-
-static int parse_line(const struct json *j, struct metric *m, struct err *err)
-{
-	const char *t = NULL, *event = NULL;
-	int64_t v = 0;
-	int ret = json_need_int(j, "v", 1, 1000000, &v, err);
-
-	if (ret < 0)
-		return ret;
-	if (v != METRIC_VERSION)
-		return METRIC_NEWER;
-	ret = json_need_str(j, "t", METRIC_TIME, &t, err);
-	if (!ret && (strlen(t) != METRIC_TIME || !time_ok(t)))
-		ret = err_set(err, ERR_FORMAT, "'t' is not a time");
-	if (!ret)
-		memcpy(m->t, t, METRIC_TIME + 1);
-	if (!ret)
-		ret = parse_word(j, "w", &m->worker, err);
-	if (!ret)
-		ret = json_need_str(j, "e", 32, &event, err);
-	if (!ret)
-		ret = parse_event(j, m, event, err);
-	if (ret == 1)			/* a verdict of a newer version */
-		return METRIC_UNKNOWN;
-	return ret ? ret : parse_id(j, "raw", &m->raw, err);
-}
-
-int metric_parse(struct metric *m, const char *line, size_t len,
-		 struct err *err)
-{
-	struct json *j;
-	int ret;
-
-	metric_init(m);
-	if (len > METRIC_MAX_READ)
-		return err_set(err, ERR_FORMAT, "a line of %zu bytes", len);
-	ret = json_parse_object(&j, line, len, err);
-	if (!ret) {
-		ret = parse_line(j, m, err);
-		json_free(j);
-	}
-	if (ret < 0)
-		err->code = ret = ERR_FORMAT;
-	if (ret)
-		metric_release(m);
-	return ret;
-}
-
-static int parse_shape(const struct json *j, struct shape_result *s,
-		       struct err *err)
-{
-	const struct { const char *key; double *x; } f[] = {
-		{ "time_ns", &s->time_ns },
-		{ "baseline_ns", &s->baseline_ns },
-		{ "speedup", &s->speedup },
-		{ "ci_low", &s->ci_low }, { "ci_high", &s->ci_high },
-		{ "flops", &s->flops }, { "bytes", &s->bytes },
-		{ "gflops", &s->gflops }, { "gbs", &s->gbs },
-		{ "roof", &s->roof },
-	};
-	const char *text = "";
-
-	if (json_opt_str(j, "shape", 1024, &text, err) < 0 ||
-	    json_opt_bool(j, "holdout", &s->holdout, err) < 0)
-		return err->code;
-	for (size_t i = 0; i < ARRAY_SIZE(f); i++)
-		if (json_opt_num(j, f[i].key, f[i].x, err) < 0)
-			return err->code;
-	set_clean(&s->shape, text, false);
-	return 0;
-}
-
-static int parse_shapes(const struct json *j, struct record *r,
-			struct err *err)
-{
-	const struct json *list = json_get(j, "shapes"), *v;
-	size_t nr = json_count(list);
-
-	if (!list)
-		return 0;
-	if (json_type(list) != JSON_ARRAY || nr > MAX_SHAPES)
-		return err_set(err, ERR_FORMAT, "'shapes' is not a list of at "
-			       "most %d", MAX_SHAPES);
-	for (size_t i = 0; i < r->nr_shapes; i++)
-		free(r->shape[i].shape);
-	free(r->shape);
-	r->nr_shapes = 0;
-	r->shape = xcalloc(nr, sizeof(*r->shape));
-	for (v = json_first(list); v; v = json_next(v)) {
-		struct shape_result *s = &r->shape[r->nr_shapes++];
-
-		shape_result_init(s);
-		if (parse_shape(v, s, err) < 0)
-			return err->code;
-	}
-	return 0;
-}
-
-static int parse_raw_head(const struct json *j, struct record *r,
-			  struct err *err)
-{
-	int64_t v = 0;
-
-	if (json_need_int(j, "v", 1, 1000000, &v, err) < 0)
-		return err->code;
-	if (v != METRIC_VERSION)
-		return err_set(err, ERR_FORMAT, "it is of version %lld",
-			       (long long)v);
-	if (parse_record(j, r, err) < 0)
-		return err->code;
-	if (json_get(j, "device") && parse_word(j, "device", &r->device,
-						err) < 0)
-		return err->code;
-	if (json_opt_bool(j, "compiled", &r->compiled, err) < 0 ||
-	    json_opt_bool(j, "correct", &r->correct, err) < 0)
-		return err->code;
-	return parse_shapes(j, r, err);
-}
-
-int metric_parse_raw(struct record *rec, const char *text, size_t len,
-		     struct err *err)
-{
-	const char *nl = memchr(text, '\n', len);
-	size_t head = nl ? (size_t)(nl - text) : len;
-	struct json *j;
-	int ret;
-
-	if (len > METRIC_MAX_RAW)
-		return err_set(err, ERR_LIMIT, "longer than %u bytes",
-			       METRIC_MAX_RAW);
-	ret = json_parse_object(&j, text, head, err);
-	if (ret < 0)
-		return ret;
-	ret = parse_raw_head(j, rec, err);
-	json_free(j);
-	if (ret < 0)
-		return ret;
-	buf_reset(&rec->samples);
-	if (nl)
-		buf_add(&rec->samples, nl + 1, len - head - 1);
-	return 0;
 }

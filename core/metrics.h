@@ -9,8 +9,16 @@
  *	ep (judge epoch), dev (device class), verdict, the record's numbers by
  *	their names in the design as far as they fit, error (first line), raw
  * spend (on the spec commit, or a ledger, see core/store_ledger.c): step,
- *	verdict (dup, no-proposal), st, attempt_s, error (first line): an
- *	attempt that made no node
+ *	verdict (dup, no-proposal), st, attempt_s, device_s, error (first
+ *	line): an attempt that made no node.  Of one whose node was pruned:
+ *	its verdict, and if it had a recipe that, est_speedup, from and on (the
+ *	steps of its parent and origin; not there: the root).  With step 0 and
+ *	no-proposal: the time of a tune's trials, which are no attempts; st
+ *	names it (core/tune_log.h)
+ * spend with call (12 hex digits) in place of a verdict: one call of a model,
+ *	which is no attempt: step, agent, model, in, cached, out, reason
+ *	(tokens), cost (US dollars; not there: unknown), s (seconds waited).
+ *	Each id counts once, however many notes hold it
  * config (on the spec commit): what ("done", "reopen"), why
  * lesson (on the spec commit): text
  * void (on the note of the line that it takes back): of (metric_id)
@@ -29,14 +37,15 @@
 #include "core/buf.h"
 #include "core/oid.h"
 #include "core/record.h"
+#include "core/usage.h"
 
 #define METRIC_VERSION 1
 #define METRIC_MAX_LINE 400		/* bytes, without the newline */
 #define METRIC_MAX_READ 4096		/* longer lines are not read */
 #define METRIC_MAX_RAW (8u << 20)	/* bytes of a raw blob */
 #define METRIC_TIME 24			/* "2026-12-01T03:04:05.123Z" */
-/* What one line may use up, whoever wrote it: a larger attempt_s is read as
- * this. */
+/* What one line may use up, whoever wrote it: a larger attempt_s, device_s or
+ * s is read as this. */
 #define METRIC_MAX_ATTEMPT_S 86400
 /*
  * Steps of others beyond the first are not read: ours go on behind the last.
@@ -58,6 +67,9 @@ struct metric {
 	int epoch;
 	uint32_t step;
 	struct record rec;		/* eval and spend; device is in it */
+	char *recipe;			/* spend: see struct spend */
+	uint32_t from, on;
+	struct usage used;		/* spend with used.id: a call */
 	struct oid raw;			/* zero: none */
 	char *what, *why;		/* config; lesson: what is the text */
 	char of[13];			/* void */
@@ -68,6 +80,8 @@ void metric_release(struct metric *m);
 
 /* The time now, never twice the same in one process. */
 void metric_now(char t[METRIC_TIME + 1]);
+/* Seconds since 1970 of such a text; it has to be of that form. */
+int64_t metric_seconds(const char t[METRIC_TIME + 1]);
 
 /*
  * Adds the line, with its newline.  What the record holds beyond what fits on

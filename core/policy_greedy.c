@@ -1,66 +1,91 @@
 /*
  * Greedy: hill climbing with restarts.  Every attempt of a round expands the
- * best node so far; when nothing untried is left from it, the next best, and
- * so down to the slowest.  Finished when every node is exhausted.
+ * best node of the climb; when nothing untried is left from it, the best of
+ * all others, and so down to the slowest.  After STALL rounds without a gain
+ * the climb is given up: a round of samples is drawn from the root, and the
+ * next climb begins at the best of them.  Ends when every node is exhausted.
+ * Where a climb began follows from the nodes and their rounds.
  */
-#include <stdlib.h>
-
-#include "core/mem.h"
 #include "core/policy.h"
 
-/* All usable nodes, best first; the caller frees. */
-static size_t ranked(const struct policy_view *v, uint32_t **out)
+#define STALL 8			/* rounds; 0 gains in 4 * 8 attempts */
+
+static int greedy_round(const struct spec *spec)
+{
+	return spec->branches > 0 ? spec->branches : 1;
+}
+
+struct climb {
+	uint32_t top;		/* its best node; NODE_NONE: it is to begin */
+	uint32_t gained;	/* round of the last gain, or of its begin */
+};
+
+/* The climb as it stands at the beginning of a round. */
+static void climb_at(struct climb *c, uint32_t round)
+{
+	uint32_t span = STALL + 1;
+
+	if (round < c->gained || round - c->gained < span)
+		return;
+	c->gained += (round - c->gained) / span * span;
+	c->top = NODE_NONE;
+}
+
+static struct climb climb_find(const struct policy_view *v)
 {
 	const struct graph *g = v->graph;
-	uint32_t *list = xcalloc(g->nr, sizeof(*list));
-	size_t nr = 0;
+	struct climb c = { .top = 0, .gained = 0 };
 
-	for (uint32_t i = 0; i < g->nr; i++)
-		if (policy_usable(g, i))
-			list[nr++] = i;
-	policy_rank(g, list, nr);
-	*out = list;
-	return nr;
+	for (uint32_t i = 1; i < g->nr; i++) {
+		uint32_t round = policy_round_of(v->spec, g->node[i].step);
+		double score = policy_score(g, i);
+
+		if (!policy_usable(g, i))
+			continue;
+		climb_at(&c, round);
+		if (c.top != NODE_NONE && !(score > policy_score(g, c.top)))
+			continue;
+		if (c.top == NODE_NONE ||
+		    score > policy_score(g, c.top) + POLICY_GAIN)
+			c.gained = round;
+		c.top = i;
+	}
+	climb_at(&c, v->round);
+	return c;
 }
 
-static uint32_t greedy_expand(const struct policy_view *v, uint32_t slot)
+static bool greedy_expand(const struct policy_view *v, uint32_t slot,
+			  uint32_t fails, struct policy_move *out)
 {
-	uint32_t *list, node = NODE_NONE;
-	size_t nr = ranked(v, &list);
+	struct climb c = climb_find(v);
 
 	(void)slot;
-	for (size_t i = 0; i < nr; i++)
-		if (!v->exhausted(v->ctx, list[i])) {
-			node = list[i];
-			break;
-		}
-	free(list);
-	return node;
+	(void)fails;
+	if (c.top == NODE_NONE)
+		policy_move_set(out, MOVE_SAMPLE, 0);
+	else
+		policy_move_set(out, MOVE_BEST, c.top);
+	return !v->exhausted(v->ctx, out->parent[0], false) ||
+	       policy_any(v, out);
 }
 
-static size_t greedy_frontier(const struct policy_view *v, uint32_t *out,
-			      size_t max)
+static void greedy_why(const struct policy_view *v, struct buf *out)
 {
-	uint32_t *list;
-	size_t nr = ranked(v, &list), kept = 0;
+	struct climb c = climb_find(v);
 
-	for (size_t i = 0; i < nr && kept < max; i++)
-		if (!v->exhausted(v->ctx, list[i]))
-			out[kept++] = list[i];
-	free(list);
-	return kept;
-}
-
-static bool greedy_finished(const struct policy_view *v)
-{
-	(void)v;
-	return false;
+	if (c.top == NODE_NONE)
+		buf_addf(out, "samples of the root: %d rounds brought no gain",
+			 STALL);
+	else
+		buf_addf(out, "from the best node%s", c.top ? "" : ", the root");
 }
 
 const struct policy policy_greedy = {
 	.name = "greedy",
-	.summary = "expand the best node so far, else the next best",
+	.summary = "expand the best node so far; start afresh when it stalls",
+	.round = greedy_round,
 	.expand = greedy_expand,
-	.frontier = greedy_frontier,
-	.finished = greedy_finished,
+	.frontier = policy_believed,
+	.finished = policy_endless,
+	.why = greedy_why,
 };

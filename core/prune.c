@@ -318,30 +318,16 @@ static int plan_whole(struct planner *p, struct err *err)
 
 /* ---- losers ---- */
 
-static bool never(void *ctx, uint32_t node)
-{
-	(void)ctx;
-	(void)node;
-	return false;
-}
-
 /* What a policy sees of the first nr nodes, about to begin a round. */
-static void keep_frontier_at(struct planner *p, const struct graph *g,
+static void keep_needed_at(struct planner *p, const struct graph *g,
 			     uint32_t nr_nodes, uint32_t round)
 {
-	const struct policy *policy = policy_find(p->s->spec.policy);
 	struct graph view = *g;
-	struct policy_view v = { .spec = &p->s->spec, .graph = &view,
-				 .round = round, .exhausted = never };
 	uint32_t *list = xcalloc(g->nr, sizeof(*list));
-	size_t nr = 0;
+	size_t nr;
 
 	view.nr = nr_nodes;
-	if (policy)
-		nr = policy->frontier(&v, list, view.nr);
-	for (uint32_t i = 0; !policy && i < view.nr; i++)
-		if (policy_usable(&view, i))
-			list[nr++] = i;
+	nr = policy_needed_at(&p->s->spec, &view, round, list, view.nr);
 	for (size_t i = 0; i < nr; i++)
 		p->stays[list[i]] = true;
 	free(list);
@@ -349,16 +335,16 @@ static void keep_frontier_at(struct planner *p, const struct graph *g,
 
 /* All that the policy may come back to: in the last round, which may not be
  * over, and in the next. */
-static void keep_frontier(struct planner *p, const struct graph *g)
+static void keep_needed(struct planner *p, const struct graph *g)
 {
 	uint32_t last = graph_last_step(g), nr = g->nr;
 	uint32_t size = (uint32_t)p->s->spec.round;
 	uint32_t round = last ? (last - 1) / size : 0;
 
-	keep_frontier_at(p, g, nr, last ? round + 1 : 0);
+	keep_needed_at(p, g, nr, last ? round + 1 : 0);
 	while (nr > 1 && g->node[nr - 1].step > round * size)
 		nr--;
-	keep_frontier_at(p, g, nr, round);
+	keep_needed_at(p, g, nr, round);
 }
 
 static bool is_special(const struct node *n)
@@ -398,7 +384,7 @@ static int keep_on(struct planner *p, const char *device, bool exhausted,
 			p->stays[i] = true;
 	}
 	if (!exhausted)
-		keep_frontier(p, &g);
+		keep_needed(p, &g);
 	graph_release(&g);
 	return 0;
 }
@@ -467,6 +453,7 @@ static void keep_by_rule(struct planner *p)
 		const struct node *n = &p->g.node[i];
 
 		if (is_special(n) || n->step > round || !p->measured[i] ||
+		    !prune_tells(p->s, &p->g, i) ||
 		    oidset_has(&p->landed, &n->id) || !by_rule(p, n))
 			p->stays[i] = true;
 		if (p->stays[i])

@@ -18,14 +18,14 @@ struct prune_rule {
 };
 /*
  * A loser is a node that is none of: the root, the champion or frontier of a
- * device class, a confirmed node or one nearly as fast as the champion, one
- * made by hand, by merging or by dropping steps, one that is pending, one of
- * the last round, one that a landing commit in the user's history stands for,
- * an ancestor of those or of a node that stays.  The frontier is all that the
- * policy may ever come back to, so that a search which goes on does so as if
- * nothing had been dropped.  Only nodes that our own worker wrote go, and
- * only those that no ref but our chain (and the copies of what a remote has)
- * leads to: the others' chains are theirs.
+ * device class, one that the policy needs there, a confirmed node or one nearly
+ * as fast as the champion, one made by hand, by merging or by dropping steps,
+ * one that is pending, one of the last round, one that a landing commit in the
+ * user's history stands for, an ancestor of those or of a node that stays.
+ * What the policy needs is all that it may ever come back to, so that a search
+ * which goes on does so as if nothing had been dropped.  Only nodes that our
+ * own worker wrote go, and only those that no ref but our chain (and the copies
+ * of what a remote has) leads to: the others' chains are theirs.
  */
 struct prune_ref {
 	char *name;
@@ -51,7 +51,9 @@ int prune_plan(struct search *s, const struct prune_rule *rule,
  * anchor names the tips that it had ("Maxkernel-Pruned: <old tip>", the newest
  * last), by which others' pull knows it; notes of the dropped nodes go from
  * our notes refs, but each has left a spend line (core/metrics.h): its
- * step, state, verdict and seconds, so that neither is tried or paid again.
+ * step, state, verdict and seconds, so that neither is tried or paid again,
+ * and its recipe and speedup on the search's device class, by which the next
+ * steps are chosen; a node whose line has no room for its recipe stays.
  *
  * Any prefix of it is a valid search, and doing it again (plan anew) completes
  * it.  The caller has the search by store_claim().

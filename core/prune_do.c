@@ -95,13 +95,54 @@ static bool has_spend(const struct graph *g, const struct node *n)
 	return false;
 }
 
+/* What the search goes by when it goes on.  The minimiser's version is no
+ * step: its time is not told. */
+static void tell_version(const struct graph *g, const struct node *n,
+			 struct metric *m)
+{
+	bool step = !n->strategy || strcmp(n->strategy, "minimise") != 0;
+
+	if (!n->recipe || !*n->recipe || n->parent[0] >= g->nr)
+		return;
+	m->recipe = xstrdup(n->recipe);
+	m->from = g->node[n->parent[0]].step;
+	m->on = g->node[n->origin].step;
+	if (step && isfinite(n->score))
+		m->rec.est_speedup = n->rec.est_speedup;
+}
+
+bool prune_tells(const struct search *s, const struct graph *g, uint32_t node)
+{
+	const struct node *n = &g->node[node];
+	struct metric m;
+	struct buf line = BUF_INIT;
+	bool told;
+
+	if (!n->recipe || !*n->recipe)
+		return true;
+	metric_init(&m);
+	metric_now(m.t);
+	m.worker = xstrdup(s->worker);
+	m.event = METRIC_SPEND;
+	m.step = n->step;
+	m.state = n->state;
+	m.rec.verdict = n->rec.verdict;
+	m.rec.attempt_s = m.rec.device_s = 0.0001234;	/* as many bytes */
+	tell_version(g, n, &m);
+	metric_format(&line, &m);
+	told = strstr(line.ptr, "\"recipe\":") != NULL;
+	buf_release(&line);
+	metric_release(&m);
+	return told;
+}
+
 /* The time is that of its last line, so that doing it again gives the same
  * line, which counts once. */
 static void spend_line(struct doing *d, const struct node *n, struct buf *out)
 {
 	struct metric m;
 	size_t lo, hi;
-	double sum = 0;
+	double sum = 0, device = NAN;
 	enum verdict last = V_NO_VERDICT;
 
 	metric_init(&m);
@@ -115,6 +156,9 @@ static void spend_line(struct doing *d, const struct node *n, struct buf *out)
 		last = x->rec.verdict;
 		if (isfinite(x->rec.attempt_s))
 			sum += x->rec.attempt_s;
+		if (isfinite(x->rec.device_s))
+			device = isnan(device) ? x->rec.device_s :
+				device + x->rec.device_s;
 	}
 	if (!*m.t)
 		metric_now(m.t);
@@ -124,6 +168,8 @@ static void spend_line(struct doing *d, const struct node *n, struct buf *out)
 	m.state = n->state;
 	m.rec.verdict = n->pending ? last : n->rec.verdict;
 	m.rec.attempt_s = sum;
+	m.rec.device_s = device;
+	tell_version(&d->g, n, &m);
 	metric_format(out, &m);
 	metric_release(&m);
 }

@@ -21,6 +21,9 @@ void prune_trailers(const char *message, const char *key,
 int prune_chain(struct search *s, const struct oidset *gone,
 		const struct oidset *gone_raw, struct err *err);
 
+/* Has the spend line of the node room for all that the search goes by? */
+bool prune_tells(const struct search *s, const struct graph *g, uint32_t node);
+
 /* Notes of ours on commits that an earlier prune dropped, as their states
  * on the spec commit tell; the caller frees. */
 int prune_leftovers(struct search *s, const struct graph *g,

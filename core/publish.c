@@ -7,13 +7,6 @@
 
 #define MAX_BEAM 16
 
-static bool never(void *ctx, uint32_t node)
-{
-	(void)ctx;
-	(void)node;
-	return false;
-}
-
 /*
  * What a reviewer reads: every step from the origin, not the last one alone.
  * A node that is its own origin has its plan.
@@ -86,13 +79,8 @@ int search_publish(const struct publication *p, struct strv *warn,
 {
 	const struct graph *g = p->graph;
 	const struct spec *spec = &p->search->spec;
-	uint32_t last = graph_last_step(g), own = graph_own_champion(g);
-	struct policy_view v = {
-		.spec = spec, .graph = g, .exhausted = never,
-		.round = last ? (last - 1) / (uint32_t)spec->round + 1 : 0,
-	};
-	size_t max = spec->width > MAX_BEAM ? MAX_BEAM : (size_t)spec->width;
-	uint32_t front[MAX_BEAM];
+	uint32_t own = graph_own_champion(g), front[MAX_BEAM];
+	size_t max = policy_shown(spec, MAX_BEAM);
 	size_t nr, k = 0;
 	struct buf what = BUF_INIT;
 	int ret;
@@ -100,7 +88,7 @@ int search_publish(const struct publication *p, struct strv *warn,
 	buf_addf(&what, "best/%s", p->device);
 	ret = own ? land(p, own, what.ptr, warn, err)
 		  : store_unland(p->search, what.ptr, err);
-	nr = p->policy->frontier(&v, front, max);
+	nr = policy_frontier(spec, g, front, max);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		if (!worth_showing(g, front[i]))
 			continue;

@@ -61,7 +61,7 @@ void record_init(struct record *r)
 		.speedup = NAN, .ci_low = NAN, .ci_high = NAN,
 		.vs_parent = NAN, .vs_rival = NAN, .vs_best_flags = NAN,
 		.time_ns = NAN, .baseline_ns = NAN, .gflops = NAN, .gbs = NAN,
-		.roof = NAN, .attempt_s = NAN, .samples = BUF_INIT,
+		.roof = NAN, .attempt_s = NAN, .device_s = NAN, .samples = BUF_INIT,
 	};
 }
 

@@ -56,6 +56,7 @@ struct record {
 	bool claimed;		/* another worker's word */
 	int launches;
 	double attempt_s;
+	double device_s;	/* of it the device was taken: checks, timing */
 	char *error;		/* why not: cleaned, bounded, may be NULL */
 	char *host, *device, *sandbox, *oracle, *clock, *compiler, *flags;
 	char *against;		/* state id the lr is against, or NULL */

@@ -96,7 +96,7 @@ static int choose(const struct strv *all, struct buf *out, struct err *err)
 	if (!all->nr)
 		return err_set(err, ERR_NOTFOUND, "this repository has no "
 			       "remote: 'git remote add origin <url>' adds one, "
-			       "or name an URL or a path");
+			       "or name a URL or a path");
 	return err_set(err, ERR_NOTFOUND, "this repository has %zu remotes: "
 		       "name one, or set maxkernel.remote", all->nr);
 }

@@ -21,7 +21,9 @@
 enum search_event_kind {
 	SEARCH_ATTEMPT,		/* one attempt ended and is written */
 	SEARCH_CONFIRM,		/* one confirmation ended and is written */
-	SEARCH_NOTE		/* text for the person */
+	SEARCH_NOTE,		/* text for the person: something is amiss */
+	SEARCH_WHY		/* text: what the policy does from here on, and
+				 * why */
 };
 
 struct search_event {
@@ -34,19 +36,33 @@ struct search_event {
 	const char *text;
 };
 
+struct search_job {		/* one attempt that is under way */
+	uint32_t step;
+	const char *subject, *doing;
+	double seconds;		/* since it began */
+};
+
 struct search_now {		/* for the live line */
-	uint32_t attempts;	/* ended in this run */
-	double elapsed_s;
+	uint32_t attempts;	/* of this search, ended in this run */
+	double elapsed_s;	/* of the run; of several searches all */
+	double device_s, cost;	/* used by this search in this run */
+	int64_t tokens;
 	double best;		/* speedup of the champion; 1 at first */
 	const char *doing;	/* of the first busy judge */
 	uint32_t doing_step;
+	const struct search_job *job;
+	int nr_jobs;
 };
 
 enum search_end {
+	SEARCH_OPEN,		/* it has not ended */
 	SEARCH_EXHAUSTED,	/* nothing untried is left */
 	SEARCH_FINISHED,	/* the policy's own end (beam: depth) */
-	SEARCH_ATTEMPTS, SEARCH_TIME,	/* the budget is spent */
-	SEARCH_STOPPED		/* interrupted */
+	SEARCH_UNTIL,		/* the champion is as fast as was wanted */
+	/* a budget is spent, or an attempt could pass it */
+	SEARCH_ATTEMPTS, SEARCH_TIME, SEARCH_DEVICE, SEARCH_TOKENS,
+	SEARCH_COST,
+	SEARCH_STOPPED		/* interrupted, or asked to halt */
 };
 const char *search_end_name(enum search_end e);
 
@@ -91,20 +107,27 @@ struct search_run {
 	const struct kernel *kernel;
 	const struct srcset *root, *aux;
 	const struct policy *policy;
-	const struct proposer *proposer;
+	const struct proposer *proposer, *inner;	/* inner may be NULL */
 	/*
-	 * jobs judges (1 to 64): [0] is open, the others may be NULL and are
-	 * opened when first needed, in folders below config.work.  A judge
-	 * that is lost is replaced.  The caller closes what is left.
+	 * jobs judges (1 to 64): [0] is open when the search begins, the others
+	 * may be NULL and are opened when first needed, in folders below
+	 * config.work; so is [0] when the caller has closed it between two
+	 * rounds.  A judge that is lost is replaced.  The caller closes what
+	 * is left.
 	 */
 	struct judge **judge;
 	int jobs;
 	struct judge_config config;
 	const struct search_crowd *crowd;	/* NULL: alone */
-	int64_t attempts;		/* of this run; 0: no cap */
-	double time_s;			/* of this run; 0: no cap */
+	struct purse *purse;		/* of the run; others may share it */
+	double share;			/* of the time kept back for the end
+					 * that is this search's; 0: all */
+	double silence_s;		/* a judge that says nothing for so
+					 * long is lost; 0: never */
 	volatile sig_atomic_t *stop;	/* set by a signal handler */
 	int stop_fd;			/* becomes readable then; -1: none */
+	bool halt;			/* tick() may set it: this search stops
+					 * as after a signal */
 	void (*event)(void *ctx, const struct search_event *e);
 	void (*tick)(void *ctx, const struct search_now *n);
 	void *ctx;
@@ -113,15 +136,29 @@ struct search_run {
 	enum search_end end;
 	bool over;			/* another worker brings it to its end */
 	uint32_t made;			/* attempts of this run */
-	double elapsed_s;
+	double elapsed_s;		/* within the calls below */
+	double device_s;		/* the judges checked and timed */
+	double outside_s;		/* of elapsed_s no judge was busy and no
+					 * proposer that spends was asked */
+	int64_t tokens;			/* of calls of this run */
+	double cost;
+	struct state *state;		/* private */
 };
 
 /*
- * Loads the graph, searches until the budget or the states are spent,
+ * Loads the graph and judges what is pending.  Then rounds, as long as *more;
+ * other searches may have theirs between two of them.  At last search_end()
  * confirms what is left to confirm and drops the steps of the champion's
- * recipe that earn too little.  The graph is valid on every return, also
- * after an error; search_release() frees it.
+ * recipe that earn too little; it is called in any case, after an error too,
+ * and then only cleans up (ret: what the call before it returned).
+ *
+ * The graph is valid after each, also after an error; search_release() frees
+ * it.
  */
+int search_begin(struct search_run *run, struct err *err);
+int search_round(struct search_run *run, bool *more, struct err *err);
+int search_end(struct search_run *run, int ret, struct err *err);
+/* All of it. */
 int search_run(struct search_run *run, struct err *err);
 /* Judges one pending node, and confirms it if it seems to be faster.  The
  * policy is not asked; search_release() afterwards as well. */

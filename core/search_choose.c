@@ -13,7 +13,7 @@ int64_t search_attempts_in(const struct graph *g, uint32_t nodes,
 			!g->node[i].united &&
 			strcmp(g->node[i].op, "tune") != 0;
 	for (uint32_t i = 0; i < g->nr_spend; i++)
-		nr += g->spend[i].step <= step;
+		nr += g->spend[i].step && g->spend[i].step <= step;
 	return nr;
 }
 
@@ -37,14 +37,21 @@ int search_crowd_choose(struct state *st, struct err *err)
 
 	if (!c || !c->company)
 		return 0;
-	if (st->joint_attempts < 0)	/* at the beginning */
-		st->joint_attempts = run->attempts ? all + run->attempts : 0;
-	st->joint = c->company(c->ctx);
+	if (st->joint_attempts < 0) {	/* at the beginning */
+		int64_t most = run->purse->budget.attempts;
+
+		st->joint_attempts = most ? all + most -
+			run->purse->used.attempts : 0;
+		st->at_first = all;
+	}
+	/* Each worker plans the whole round: each would pay for all of it. */
+	st->joint = !run->proposer->spends &&
+		!(run->inner && run->inner->spends) && c->company(c->ctx);
 	run->search->together |= st->joint;
 	if (st->joint != was)
 		ret = search_reload(st, err);
-	all = run->attempts + search_attempts_in(g, g->nr, UINT32_MAX) -
-		st->joint_attempts - run->made;
+	all = search_attempts_in(g, g->nr, UINT32_MAX) - st->at_first -
+		run->made;
 	st->others = all > 0 ? all : 0;
 	return ret;
 }

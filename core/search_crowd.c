@@ -272,12 +272,12 @@ static int claim_some(struct joint *j, const size_t *list, size_t nr,
 /* Slots that this worker may still begin. */
 static size_t allowance(const struct state *st)
 {
-	const struct search_run *run = st->run;
+	const struct purse *p = st->run->purse;
 
-	if (!run->attempts || run->crowd->company)
+	if (!p->budget.attempts || st->run->crowd->company)
 		return SIZE_MAX;
-	return (int64_t)run->made >= run->attempts ? 0 :
-		(size_t)(run->attempts - (int64_t)run->made);
+	return p->used.attempts >= p->budget.attempts ? 0 :
+		(size_t)(p->budget.attempts - p->used.attempts);
 }
 
 /*
@@ -355,7 +355,7 @@ static int judge_mine(struct joint *j, struct err *err)
 		a->written = true;
 	}
 	if (todo)
-		ret = search_judge_all(j->st, j->at, j->nr, err);
+		ret = search_judge_all(j->st, j->at, j->nr, NULL, err);
 	j->st->joint_s += search_now_s() - began;
 	j->st->joint_made += todo;
 	for (size_t i = 0; i < j->nr; i++)
@@ -407,7 +407,7 @@ static int make_round(struct joint *j, bool *whole, struct err *err)
 			*whole = true;
 			break;
 		}
-		if (search_crowd_lost(j->st) || !search_may_go_on(j->st, 0))
+		if (search_crowd_lost(j->st) || !search_may_go_on(j->st, NULL, 0))
 			break;
 		ret = turn(j, err);
 	}
@@ -539,7 +539,7 @@ int search_crowd_round(struct state *st, uint32_t round, struct attempt *at,
 		st->joint_end = true;
 	}
 	*more = !ret && whole && !cut && !search_stopped(st) &&
-		!search_crowd_lost(st) && search_may_go_on(st, 0);
+		!search_crowd_lost(st) && search_may_go_on(st, NULL, 0);
 	free(j.mine);
 	return ret;
 }

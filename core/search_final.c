@@ -82,8 +82,7 @@ int search_confirm_round(struct state *st, uint32_t from, struct err *err)
 
 /* ---- dropping what earns too little ---- */
 
-/* A step behind the last round, whose numbers stay for its own attempts. */
-static uint32_t next_round_step(const struct state *st)
+uint32_t search_next_round_step(const struct state *st)
 {
 	const struct graph *g = &st->run->graph;
 	uint32_t size = (uint32_t)st->run->search->spec.round;
@@ -93,6 +92,15 @@ static uint32_t next_round_step(const struct state *st)
 	if (g->node[g->nr - 1].step == last && op && !strcmp(op, "tune"))
 		return last + 1;
 	return (last + size - 1) / size * size + 1;
+}
+
+/* Whose recipe the node has. */
+static const struct proposer *maker(const struct search_run *run,
+				    const struct node *n)
+{
+	return run->inner && n->proposer &&
+		!strcmp(n->proposer, run->inner->name) ? run->inner :
+		run->proposer;
 }
 
 /* The step of recipe `large` that `small` lacks, for the subject. */
@@ -138,16 +146,18 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 	struct search_run *run = st->run;
 	struct graph *g = &run->graph;
 	uint32_t champion = g->champion;
-	struct attempt a = { .step = next_round_step(st),
-			     .parent = champion, .op = "tune" };
+	const struct proposer *by = maker(run, &g->node[champion]);
+	struct attempt a = { .step = search_next_round_step(st),
+			     .parent = champion, .parent2 = NODE_NONE,
+			     .op = "tune", .by = by->name };
 	struct srcset origin = SRCSET_INIT;
 	char *step = dropped_step(g->node[champion].recipe, recipe);
 	int ret = search_source(st, g->node[champion].origin, &origin, err);
 
 	record_init(&a.rec);
 	if (!ret)
-		ret = run->proposer->apply(run->kernel, &origin, recipe,
-					   &a.p.source, err);
+		ret = by->apply(run->kernel, &origin, recipe, &a.p.source,
+				err);
 	srcset_release(&origin);
 	if (ret)
 		goto out;
@@ -165,7 +175,7 @@ static int try_smaller(struct state *st, const char *recipe, bool *better,
 		 "Expected: about the champion's speed.\nRecipe: `%s`.\n", step,
 		 GRAPH_SMALLER * 100, *recipe ? recipe : "(empty)");
 	st->champion = champion;
-	ret = search_judge_all(st, &a, 1, err);
+	ret = search_judge_all(st, &a, 1, NULL, err);
 	if (ret || !a.written)
 		goto out;
 	search_add(st, &a);
@@ -180,8 +190,15 @@ out:
 /* Time that the final stage may take, seconds. */
 double search_reserve_s(const struct state *st)
 {
-	double r = st->run->time_s * FINAL_SHARE;
+	const struct budget *b = &st->run->purse->budget;
+	double cap = b->device_s > 0 && !(b->time_s > 0 &&
+					  b->time_s < b->device_s) ?
+		b->device_s : b->time_s;
+	double share = st->run->share > 0 ? st->run->share : 1;
+	double r = share * cap * FINAL_SHARE;
 
+	if (!(cap > 0))
+		return 0;
 	return r < 2 * st->confirm_s ? 2 * st->confirm_s : r;
 }
 
@@ -191,13 +208,14 @@ static int minimise(struct state *st, struct err *err)
 	bool better = true;
 	int ret = 0;
 
-	while (better && !ret && run->proposer->shrink && run->graph.champion) {
+	while (better && !ret && run->graph.champion) {
 		const struct node *n = &run->graph.node[run->graph.champion];
+		const struct proposer *by = maker(run, n);
 		struct strv smaller = STRV_INIT;
 
 		better = false;
-		if (n->recipe && *n->recipe)
-			ret = run->proposer->shrink(n->recipe, &smaller, err);
+		if (by->shrink && by->apply && n->recipe && *n->recipe)
+			ret = by->shrink(n->recipe, &smaller, err);
 		if (ret == ERR_FORMAT) {	/* told when it was passed over */
 			err->code = ERR_NONE;
 			ret = 0;
@@ -205,8 +223,7 @@ static int minimise(struct state *st, struct err *err)
 		for (size_t i = 0; i < smaller.nr && !ret && !better; i++) {
 			if (search_stopped(st) ||
 			    search_late(st, st->confirm_s) ||
-			    (run->attempts &&
-			     (int64_t)run->made >= run->attempts))
+			    purse_ask(run->purse, 0, 0, 0) != PURSE_OPEN)
 				break;
 			ret = try_smaller(st, smaller.v[i], &better, err);
 		}
@@ -219,6 +236,8 @@ int search_final(struct state *st, struct err *err)
 {
 	int ret = 0;
 
+	if (st->run->end == SEARCH_UNTIL)
+		return 0;
 	for (int i = 0; i < FINAL_CONFIRMS && !ret && !search_stopped(st); i++) {
 		uint32_t node = best_unconfirmed(st, 1);
 
@@ -284,8 +303,9 @@ static int human_node(struct state *st, const struct oid *tip,
 		      uint32_t parent, struct err *err)
 {
 	struct search_run *run = st->run;
-	struct attempt a = { .parent = parent, .op = "human",
-			     .step = next_round_step(st) };
+	struct attempt a = { .parent = parent, .parent2 = NODE_NONE,
+			     .op = "human", .by = "human",
+			     .step = search_next_round_step(st) };
 	struct commit c;
 	int ret = repo_commit_read(run->search->repo, tip, &c, err);
 
@@ -315,7 +335,7 @@ static int human_node(struct state *st, const struct oid *tip,
 		 oid_text(tip).s);
 	buf_add_clean(&a.p.plan, c.message, strlen(c.message), true);
 	st->champion = run->graph.champion;
-	ret = search_judge_all(st, &a, 1, err);
+	ret = search_judge_all(st, &a, 1, NULL, err);
 	if (!ret && a.written) {
 		search_add(st, &a);
 		graph_settle(&run->graph);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +13,14 @@
 
 #include "core/mem.h"
 #include "core/search_state.h"
+#include "core/tempdir.h"
 
 #define MAX_LOST 3		/* judges in a row before the search gives up */
 
 void attempt_release(struct attempt *a)
 {
 	proposal_release(&a->p);
+	usages_release(&a->used);
 	record_release(&a->rec);
 }
 
@@ -28,6 +31,15 @@ static const char *device(const struct state *st)
 	return st->info.device;
 }
 
+/* It has just said something, or was just asked. */
+static void hear(struct slot *s)
+{
+	const char *doing = s->judge->ops->doing(s->judge);
+
+	s->heard = search_now_s();
+	snprintf(s->said, sizeof(s->said), "%s", doing);
+}
+
 static int slot_open(struct state *st, int i, struct err *err)
 {
 	struct slot *s = &st->slot[i];
@@ -35,17 +47,18 @@ static int slot_open(struct state *st, int i, struct err *err)
 	struct judge_request req = { .stage = JUDGE_OPEN };
 	int ret;
 
-	if (!s->work) {
+	if (!s->work)
 		s->work = xasprintf("%s/j%d", cfg.work, i);
-		if (mkdir(s->work, 0700) < 0 && errno != EEXIST)
-			return err_sys(err, "cannot create '%s'", s->work);
-	}
+	tempdir_remove(s->work);	/* of the judge before it */
+	if (mkdir(s->work, 0700) < 0)
+		return err_sys(err, "cannot create '%s'", s->work);
 	cfg.work = s->work;
 	cfg.helper = i > 0;
 	ret = judge_open(&s->judge, &cfg, err);
 	if (ret)
 		return ret;
 	s->opening = true;
+	hear(s);
 	return s->judge->ops->start(s->judge, &req, err);
 }
 
@@ -70,7 +83,13 @@ static int slot_start(struct state *st, int i, enum judge_stage stage,
 	struct srcset champion = SRCSET_INIT;
 	int ret;
 
-	if (!req.against_root && stage >= JUDGE_SCREEN) {
+	s->stage_began = search_now_s();
+	if (st->rival && stage == JUDGE_SCREEN) {
+		req.against_root = false;
+		req.against = st->rival->state;
+		req.against_lr = log(st->rival->rec.est_speedup);
+		req.against_source = &st->rival->p.source;
+	} else if (!req.against_root && stage >= JUDGE_SCREEN) {
 		const struct node *c = &g->node[against];
 
 		req.against = c->state;
@@ -83,19 +102,35 @@ static int slot_start(struct state *st, int i, enum judge_stage stage,
 	}
 	ret = s->judge->ops->start(s->judge, &req, err);
 	srcset_release(&champion);
+	hear(s);
 	return ret;
+}
+
+/* A stage is over, or given up: what it took of the device. */
+static void count_device(struct state *st, struct slot *s, bool device)
+{
+	double took = search_now_s() - s->stage_began;
+	double *sum;
+
+	if (!device || !s->at || !(s->stage_began > 0))
+		return;
+	sum = &s->at->rec.device_s;
+	*sum = isnan(*sum) ? took : *sum + took;
+	st->run->device_s += took;
+	purse_use(st->run->purse, 0, took, 0, 0);
 }
 
 /* Takes over what a stage found; the rest of the record stays. */
 static void merge(struct record *to, struct record *from)
 {
 	char *compiler = to->compiler;
-	double s = to->attempt_s;
+	double s = to->attempt_s, device = to->device_s;
 
 	to->compiler = NULL;
 	record_release(to);
 	*to = *from;
 	to->attempt_s = s;
+	to->device_s = device;
 	if (to->compiler)
 		free(compiler);
 	else
@@ -123,7 +158,9 @@ static void describe(const struct state *st, struct record *r)
 static void estimate(const struct state *st, struct attempt *a, bool to_root)
 {
 	const struct graph *g = &st->run->graph;
-	double base = to_root ? 0 : policy_score(g, st->champion);
+	double base = to_root ? 0 : st->rival ?
+		log(st->rival->rec.est_speedup) :
+		policy_score(g, st->champion);
 
 	if (!verdict_is_timed(a->rec.verdict) || isnan(a->rec.lr))
 		return;
@@ -151,6 +188,7 @@ static int judge_lost(struct state *st, int i, struct err *err)
 
 	if (s->opening || ++st->lost >= MAX_LOST)
 		return err_wrap(err, "the judge was lost");
+	count_device(st, s, s->at && s->at->phase > AT_BUILD);
 	text = xasprintf("the judge was lost and is started anew: %s", err->msg);
 	search_note(st, text);
 	if (s->at) {
@@ -196,6 +234,24 @@ static int advance(struct state *st, int i, struct record *rec,
 	return 0;
 }
 
+/* Has it neither ended its stage nor gone on in it for too long? */
+static bool is_silent(const struct state *st, struct slot *s)
+{
+	const char *doing = s->judge->ops->doing(s->judge);
+
+	if (strncmp(s->said, doing, sizeof(s->said) - 1) != 0)
+		hear(s);
+	return st->run->silence_s > 0 &&
+		search_now_s() - s->heard > st->run->silence_s;
+}
+
+static int end_silent(struct state *st, int i, struct err *err)
+{
+	err_set(err, ERR_LIMIT, "it has said nothing for %.0f s (%s)",
+		st->run->silence_s, st->slot[i].said);
+	return judge_lost(st, i, err);
+}
+
 /* Lets a busy judge go on; the attempt may end. */
 static int slot_step(struct state *st, int i, struct err *err)
 {
@@ -210,7 +266,8 @@ static int slot_step(struct state *st, int i, struct err *err)
 		return judge_lost(st, i, err);
 	}
 	if (ret == 0)
-		return 0;
+		return is_silent(st, s) ? end_silent(st, i, err) : 0;
+	count_device(st, s, !s->opening && s->at->phase > AT_BUILD);
 	if (s->opening) {
 		s->opening = false;
 		ret = 0;
@@ -247,6 +304,7 @@ static void wait_news(struct state *st)
 	struct pollfd p[SEARCH_MAX_JOBS + 1];
 	nfds_t nr = 0;
 	int timeout = SEARCH_TICK_MS;
+	double began = search_now_s();
 
 	if (st->run->stop_fd >= 0)
 		p[nr++] = (struct pollfd){ .fd = st->run->stop_fd,
@@ -264,6 +322,7 @@ static void wait_news(struct state *st)
 			p[nr++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
 	poll(p, nr, timeout);
+	st->inside_s += search_now_s() - began;
 }
 
 static int step_all(struct state *st, struct err *err)
@@ -281,94 +340,6 @@ static int step_all(struct state *st, struct err *err)
 	}
 	search_tick(st);
 	return 0;
-}
-
-static void add_measured(struct buf *plan, const struct record *r)
-{
-	buf_addf(plan, "\n## Measured\n\nVerdict: %s", verdict_name(r->verdict));
-	if (!isnan(r->est_speedup))
-		buf_addf(plan, ", estimated %.2fx over the root",
-			 r->est_speedup);
-	if (!isnan(r->vs_parent))
-		buf_addf(plan, ", %.2fx over its parent", r->vs_parent);
-	buf_addstr(plan, ".\n");
-	if (r->error) {
-		buf_addstr(plan, "\n");
-		buf_add_clean(plan, r->error, strlen(r->error), true);
-		buf_addstr(plan, "\n");
-	}
-}
-
-static void tell_written(struct state *st, struct attempt *a)
-{
-	struct search_event e = {
-		.kind = SEARCH_ATTEMPT, .step = a->step,
-		.subject = a->p.subject, .commit = &a->id,
-		.rec = &a->rec, .known = a->known,
-	};
-
-	a->written = true;
-	st->run->made += !a->stored;
-	search_emit(st, &e);
-}
-
-/* Records of nodes that a killed run wrote and had no time to judge. */
-static int write_stored(struct state *st, struct attempt *at, size_t nr,
-			struct err *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < nr && !ret; i++) {
-		struct attempt *a = &at[i];
-
-		if (a->phase != AT_DONE || a->written || !a->stored)
-			continue;
-		ret = store_measure(st->run->search, &a->id, &a->state,
-				    &a->rec, err);
-		if (!ret)
-			tell_written(st, a);
-	}
-	return ret;
-}
-
-/* Writes the attempts that have ended and are not written, in one batch. */
-static int write_done(struct state *st, struct attempt *at, size_t nr,
-		      struct err *err)
-{
-	struct store_attempt *out = xcalloc(nr, sizeof(*out));
-	struct oid *parent = xcalloc(nr, sizeof(*parent));
-	size_t *from = xcalloc(nr, sizeof(*from)), n = 0;
-	int ret = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		struct attempt *a = &at[i];
-
-		if (a->phase != AT_DONE || a->written || a->stored)
-			continue;
-		add_measured(&a->p.plan, &a->rec);
-		parent[n] = st->run->graph.node[a->parent].id;
-		out[n] = (struct store_attempt){
-			.op = a->op, .proposer = st->run->proposer->name,
-			.strategy = a->p.strategy, .recipe = a->p.recipe,
-			.subject = a->p.subject, .step = a->step,
-			.parent = &parent[n], .nr_parents = 1,
-			.source = &a->p.source, .plan = a->p.plan.ptr,
-			.rec = &a->rec, .state = a->state,
-		};
-		from[n++] = i;
-	}
-	if (n)
-		ret = store_append(st->run->search, out, n, err);
-	if (!ret)
-		ret = write_stored(st, at, nr, err);
-	for (size_t i = 0; i < n && !ret; i++) {
-		at[from[i]].id = out[i].id;
-		tell_written(st, &at[from[i]]);
-	}
-	free(from);
-	free(parent);
-	free(out);
-	return ret;
 }
 
 /* A verdict from another search of the repository ends an attempt at once. */
@@ -394,82 +365,190 @@ static int recall(struct state *st, struct attempt *a, struct err *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Judges every attempt that has not ended yet, and writes each. */
-int search_judge_all(struct state *st, struct attempt *at, size_t nr,
-		     struct err *err)
+static int busy_slots(const struct state *st)
 {
-	size_t next = 0, left = 0;
-	int ret = 0;
+	int nr = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (at[i].phase == AT_NEW)
-			ret = recall(st, &at[i], err);
-		if (ret)
-			return ret;
-	}
-	for (;;) {
-		ret = write_done(st, at, nr, err);
-		if (ret || search_stopped(st))
-			return ret;
-		for (int i = 0; i < st->run->jobs && !ret; i++) {
-			while (next < nr && at[next].phase != AT_NEW)
-				next++;
-			if (next < nr && !st->slot[i].at)
-				ret = slot_take(st, i, &at[next], err);
-		}
-		if (ret)
-			return ret;
-		left = 0;
-		for (size_t i = 0; i < nr; i++)
-			left += at[i].phase != AT_DONE;
-		if (!left)
-			return write_done(st, at, nr, err);
-		ret = step_all(st, err);
-		if (ret)
-			return ret;
+	for (int i = 0; i < st->run->jobs; i++)
+		nr += st->slot[i].at != NULL;
+	return nr;
+}
+
+/* What was begun and will not be ended took the device all the same. */
+static void give_up(struct state *st)
+{
+	for (int i = 0; i < st->run->jobs; i++) {
+		struct slot *s = &st->slot[i];
+
+		if (!s->at)
+			continue;
+		count_device(st, s, !s->opening && s->at->phase > AT_BUILD);
+		s->at = NULL;
 	}
 }
 
-void search_add(struct state *st, struct attempt *a)
-{
-	struct graph *g = &st->run->graph;
-	struct node n = {
-		.id = a->id, .state = a->state,
-		.parent = { a->parent, NODE_NONE }, .step = a->step,
-		.op = xstrdup(a->op), .proposer = xstrdup(st->run->proposer->name),
-		.strategy = xstrdup(a->p.strategy), .recipe = xstrdup(a->p.recipe),
-		.subject = xstrdup(a->p.subject),
-		.worker = xstrdup(st->run->search->worker),
-		.time = (int64_t)time(NULL),
-	};
+/* Attempts that took so long are written at once, others in batches of those
+ * that ended within that time. */
+#define BATCH_S 0.05
 
-	record_copy(&n.rec, &a->rec);
-	graph_add(g, &n);
+static bool is_due(const struct state *st, const struct attempt *at, size_t nr)
+{
+	double now = search_now_s();
+
+	if (search_stopped(st))
+		return true;
+	for (size_t i = 0; i < nr; i++)
+		if (at[i].phase == AT_DONE && !at[i].written &&
+		    now - at[i].began > BATCH_S)
+			return true;
+	return false;
+}
+
+/* Gives the next attempts to free judges; *late: no more begin.  NULL: all
+ * do, however late it is. */
+static int begin_some(struct state *st, struct attempt *at, size_t nr,
+		      size_t *next, bool *late, struct err *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < st->run->jobs && !ret; i++) {
+		while (*next < nr && at[*next].phase != AT_NEW)
+			++*next;
+		if (*next == nr || st->slot[i].at)
+			continue;
+		if (late)
+			*late = *late || search_late(st, 0) ||
+				purse_device_late(st->run->purse,
+						  busy_slots(st));
+		if (!late || !*late)
+			ret = slot_take(st, i, &at[*next], err);
+	}
+	return ret;
+}
+
+int search_judge_all(struct state *st, struct attempt *at, size_t nr,
+		     bool *cut, struct err *err)
+{
+	bool late = false;
+	size_t next = 0, left;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (at[i].phase == AT_NEW)
+			ret = recall(st, &at[i], err);
+	while (!ret) {
+		if (is_due(st, at, nr))
+			ret = search_write_done(st, at, nr, err);
+		if (ret || search_stopped(st))
+			break;
+		ret = begin_some(st, at, nr, &next,
+				 cut && !st->joint ? &late : NULL, err);
+		left = 0;
+		for (size_t i = 0; i < nr; i++)
+			left += at[i].phase != AT_DONE &&
+				(!late || at[i].phase != AT_NEW);
+		if (ret || !left)
+			break;
+		ret = step_all(st, err);
+	}
+	if (!ret)
+		ret = search_write_done(st, at, nr, err);
+	give_up(st);
+	for (size_t i = 0; i < nr && late; i++)
+		if (at[i].phase == AT_NEW)
+			*cut = true;
+	if (cut && *cut && late)
+		search_may_go_on(st, NULL, 0);	/* says why */
+	return ret;
 }
 
 /* ---- confirmation ---- */
 
-/* Runs one confirmation of a node on judge 0 and writes it. */
+/* The stage is done: its record is the attempt's. */
+static void take_confirmed(struct state *st, struct attempt *a,
+			   struct record *rec, bool to_root)
+{
+	merge(&a->rec, rec);
+	a->rec.compiled = true;
+	a->rec.correct = verdict_is_timed(a->rec.verdict) ||
+		a->rec.verdict == V_TOO_GOOD;
+	a->rec.confirming = true;
+	estimate(st, a, to_root);
+	finish(st, a);
+	st->slot[0].at = NULL;
+	st->lost = 0;
+}
+
+/* One step of the confirmation that the first judge works on. */
+static int confirm_step(struct state *st, bool to_root, struct err *err)
+{
+	struct slot *s = &st->slot[0];
+	struct record rec;
+	int ret;
+
+	record_init(&rec);
+	ret = s->judge->ops->step(s->judge, &rec, err);
+	if (ret < 0) {
+		ret = judge_lost(st, 0, err);
+	} else if (ret == 0) {
+		ret = is_silent(st, s) ? end_silent(st, 0, err) : 0;
+	} else if (s->opening) {
+		s->opening = false;
+		ret = slot_start(st, 0, JUDGE_CONFIRM, to_root, err);
+	} else {
+		count_device(st, s, true);
+		take_confirmed(st, s->at, &rec, to_root);
+		ret = 0;
+	}
+	record_release(&rec);
+	return ret;
+}
+
+static int store_confirmed(struct state *st, uint32_t node,
+			   struct attempt *a, struct err *err)
+{
+	struct node *n = &st->run->graph.node[node];
+	struct search_event e = { .kind = SEARCH_CONFIRM, .step = a->step,
+				  .subject = n->subject, .commit = &a->id,
+				  .rec = &a->rec };
+	int ret = store_measure(st->run->search, &a->id, &a->state, &a->rec,
+				err);
+
+	if (ret)
+		return ret;
+	if (record_replaces(&a->rec, &n->rec)) {
+		record_release(&n->rec);
+		record_copy(&n->rec, &a->rec);
+	}
+	/* Even without a verdict: not tried again. */
+	n->rec.confirming = true;
+	n->pending = false;
+	graph_settle(&st->run->graph);
+	st->prior_from = 0;		/* what steps gained is known better */
+	search_emit(st, &e);
+	return 0;
+}
+
+/* On the first judge. */
 int search_confirm(struct state *st, uint32_t node, bool to_root,
 		   struct err *err)
 {
-	struct graph *g = &st->run->graph;
-	struct attempt a = { .step = g->node[node].step,
-			     .parent = g->node[node].parent[0],
-			     .state = g->node[node].state,
-			     .id = g->node[node].id, .phase = AT_CONFIRM };
-	struct search_event e = { .kind = SEARCH_CONFIRM, .step = a.step,
-				  .subject = g->node[node].subject,
-				  .commit = &a.id, .rec = &a.rec };
+	const struct node *n = &st->run->graph.node[node];
+	struct attempt a = { .step = n->step, .parent = n->parent[0],
+			     .parent2 = NODE_NONE, .state = n->state,
+			     .id = n->id, .phase = AT_CONFIRM };
 	int ret;
 
 	record_init(&a.rec);
 	ret = search_source(st, node, &a.p.source, err);
-	if (ret)
+	if (ret) {
+		attempt_release(&a);
 		return ret;
+	}
+	a.p.subject = xstrdup(n->subject);
 	a.began = search_now_s();
 	st->slot[0].at = &a;
-	st->champion = g->champion;
+	st->champion = st->run->graph.champion;
 	if (!st->slot[0].judge)
 		ret = slot_open(st, 0, err);
 	else if (!st->slot[0].opening)
@@ -477,52 +556,18 @@ int search_confirm(struct state *st, uint32_t node, bool to_root,
 	if (ret < 0)
 		ret = judge_lost(st, 0, err);
 	while (!ret && st->slot[0].at && !search_stopped(st)) {
-		struct record rec;
-
 		wait_news(st);
 		search_tick(st);
-		if (search_stopped(st))
-			break;
-		record_init(&rec);
-		ret = st->slot[0].judge->ops->step(st->slot[0].judge, &rec, err);
-		if (ret < 0) {
-			ret = judge_lost(st, 0, err);
-		} else if (ret == 1 && st->slot[0].opening) {
-			st->slot[0].opening = false;
-			ret = slot_start(st, 0, JUDGE_CONFIRM, to_root, err);
-		} else if (ret == 1) {
-			merge(&a.rec, &rec);
-			a.rec.compiled = true;
-			a.rec.correct = verdict_is_timed(a.rec.verdict) ||
-				a.rec.verdict == V_TOO_GOOD;
-			a.rec.confirming = true;
-			estimate(st, &a, to_root);
-			finish(st, &a);
-			st->slot[0].at = NULL;
-			st->lost = 0;
-			ret = 0;
-		}
-		record_release(&rec);
+		if (!search_stopped(st))
+			ret = confirm_step(st, to_root, err);
 	}
-	st->slot[0].at = NULL;
-	if (!ret && a.phase == AT_DONE) {
-		ret = store_measure(st->run->search, &a.id, &a.state, &a.rec,
-				    err);
-		if (!ret) {
-			if (record_replaces(&a.rec, &g->node[node].rec)) {
-				record_release(&g->node[node].rec);
-				record_copy(&g->node[node].rec, &a.rec);
-			}
-			/* Even without a verdict: not tried again. */
-			g->node[node].rec.confirming = true;
-			g->node[node].pending = false;
-			graph_settle(g);
-			search_emit(st, &e);
-		}
-		if (a.rec.attempt_s > st->confirm_s)
-			st->confirm_s = a.rec.attempt_s;
+	give_up(st);
+	if (!ret && a.phase == AT_DONE)
+		ret = store_confirmed(st, node, &a, err);
+	if (a.phase == AT_DONE && a.rec.attempt_s > st->confirm_s) {
+		st->confirm_s = a.rec.attempt_s;
+		search_keep_back(st);
 	}
 	attempt_release(&a);
 	return ret;
 }
-

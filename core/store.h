@@ -9,25 +9,36 @@
 
 #include "core/graph.h"
 #include "core/kernel.h"
+#include "core/purse.h"
 #include "core/repo.h"
+#include "core/usage.h"
 
 struct spec {			/* what refs/maxkernel/<s>/spec says */
 	char *slug;
 	char *kernel;		/* name */
 	char *section;		/* struct kernel's text */
-	char *policy;		/* greedy, beam */
-	int width, branches, depth, round;	/* round: attempts a round */
+	char *policy;		/* a name of core/policy.h */
+	/* Parameters of policies, 0 where one has no use for it.  round:
+	 * attempts a round; patience: rounds that a multi-step plan keeps its
+	 * place in the beam; islands: of evolve. */
+	int width, branches, depth, round, patience, islands;
 	double keep;
 	uint64_t seed;
 	char *proposer;
+	char *inner;		/* proposer of MOVE inner (hybrid); "": none */
 	char *device;		/* device class slug it was started on */
 	struct oid base;	/* the user's commit */
 	struct oid root;	/* base, or the commit of the work tree */
-	int64_t attempts;	/* budget it was started with; 0 none */
-	double time_s;
+	struct budget budget;	/* it was started with */
 	int64_t time;		/* when, seconds */
 	char *seeds;		/* recipes of an earlier search, one a line,
 				 * tried first; "" for none */
+	char *prior;		/* struct prior as text: what was known of
+				 * strategies when it began; "" for nothing */
+	char *shape;		/* of the nest, proposer.shape; "" unknown */
+	double space;		/* settings that the proposer has; 0 unknown */
+	char *group;		/* slug of the first search of the explore that
+				 * it shares its budget with; "": its own */
 };
 void spec_release(struct spec *s);
 void spec_copy(struct spec *to, const struct spec *from);
@@ -44,8 +55,10 @@ struct search {
 				 * git hash-object gives it */
 	struct judged *judged;	/* private to the store */
 	struct ledger *ledger;	/* private to the store */
+	struct oidset *paid;	/* private to the store */
 	unsigned batches;	/* written by this process; private */
 	int claim_fd;		/* store_claim(); -1 */
+	int slot;		/* that is claimed, from 1 */
 	/*
 	 * Set while several workers make one search: store_load() and
 	 * store_record() then choose among the records of all workers alike,
@@ -97,6 +110,8 @@ struct store_attempt {
 	const struct srcset *source;	/* NULL: no new state */
 	const char *plan;		/* Markdown */
 	const char *agents;		/* what the stages did, JSON lines, or NULL */
+	int steps;			/* that its plan still has, 0 mostly */
+	const struct usages *used;	/* of models; NULL: nothing */
 	const struct record *rec;	/* verdict and numbers */
 	struct oid state;
 	struct oid id;			/* out: the commit */

@@ -1,6 +1,7 @@
 /* Searches: finding, opening, claiming and creating them. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,6 +13,8 @@
 #include "core/store_parts.h"
 
 #define SLUG_NAME 30		/* characters of the kernel's name */
+#define LOOKS 5			/* tries to claim what another looks at */
+#define LOOK_MS 10
 
 /* ---- one that is open ---- */
 
@@ -36,6 +39,18 @@ static int search_new(struct repo *r, struct spec *spec,
 	return 0;
 }
 
+/* Whoever looks if the search runs has its file for a moment. */
+static bool take(int fd)
+{
+	bool taken = !flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; i < LOOKS && !taken; i++) {
+		poll(NULL, 0, LOOK_MS);
+		taken = !flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return taken;
+}
+
 /* One slot of a search; the first has the plain name. */
 static int claim(struct search *s, int slot, struct err *err)
 {
@@ -47,9 +62,10 @@ static int claim(struct search *s, int slot, struct err *err)
 	free(number);
 	if (fd < 0) {
 		err_sys(err, "cannot create '%s'", path);
-	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	} else if (!take(fd)) {
 		err_set(err, ERR_RACE, "another process works on search %s: "
-			"wait for its end, or stop it", s->spec.slug);
+			"wait for its end, or stop it with 'git maxkernel halt "
+			"%s'", s->spec.slug, s->spec.slug);
 		close(fd);
 		fd = -1;
 	}
@@ -57,6 +73,7 @@ static int claim(struct search *s, int slot, struct err *err)
 	if (fd < 0)
 		return err->code;
 	s->claim_fd = fd;
+	s->slot = slot;
 	return 0;
 }
 
@@ -90,6 +107,7 @@ void store_close(struct search *s)
 		close(s->claim_fd);
 	judged_free(s->judged);
 	free(s->ledger);
+	ledger_release_paid(s);
 	spec_release(&s->spec);
 	free(s->worker);
 	free(s->section_hash);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/oidset.h"
 #include "core/store_parts.h"
 
 #define LEDGER_BYTES 65536u	/* of one note of lines, about */
@@ -157,4 +158,38 @@ void ledger_forget(struct search *s)
 {
 	free(s->ledger);
 	s->ledger = NULL;
+}
+
+/* ---- calls that were paid for already ---- */
+
+static struct oid call_key(const char *call)
+{
+	struct oid key;
+
+	source_blob_id(call, strlen(call), &key);
+	return key;
+}
+
+void ledger_paid(struct search *s, const char *call)
+{
+	struct oid key = call_key(call);
+
+	if (!s->paid)
+		s->paid = xcalloc(1, sizeof(*s->paid));
+	oidset_add(s->paid, &key);
+}
+
+bool ledger_is_paid(const struct search *s, const char *call)
+{
+	struct oid key = call_key(call);
+
+	return s->paid && oidset_has(s->paid, &key);
+}
+
+void ledger_release_paid(struct search *s)
+{
+	if (s->paid)
+		oidset_release(s->paid);
+	free(s->paid);
+	s->paid = NULL;
 }

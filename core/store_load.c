@@ -107,6 +107,20 @@ static bool take_step(struct loader *l, const struct commit *c,
 	return good;
 }
 
+/* Of its plan that are still to do. */
+static int take_plan_steps(struct loader *l, const struct commit *c)
+{
+	char *text = trailer(c->message, "Maxkernel-Plan-Steps");
+	uint32_t steps = 0;
+
+	if (text && !step_parse(text, STORE_MAX_STEPS, &steps))
+		store_warn(l->warn, "node %s: the steps of its plan are "
+			   "'%.20s'; it is taken to have none left",
+			   oid_short(&c->id).s, text);
+	free(text);
+	return (int)steps;
+}
+
 /* Takes a commit of the search apart; false if it is no node. */
 static bool take_node(struct loader *l, const struct commit *c,
 		      const char *search)
@@ -126,6 +140,7 @@ static bool take_node(struct loader *l, const struct commit *c,
 	f.recipe = graph_trailer(l, c->message, "Maxkernel-Recipe");
 	f.worker = graph_trailer(l, c->message, "Maxkernel-Worker");
 	f.subject = subject(l, c->message);
+	f.steps = take_plan_steps(l, c);
 	f.nr_parents = c->nr_parents < 2 ? 1 : 2;
 	for (uint32_t i = 0; i < f.nr_parents; i++)
 		f.parent[i] = c->parent[i];
@@ -323,7 +338,7 @@ static void forget_record(struct node *n)
 	n->rec_worker = NULL;
 	record_release(&n->rec);
 	n->claimed = false;
-	n->spent_s = 0;
+	n->spent_s = n->device_s = 0;
 }
 
 /* A copy whose texts are the graph's.  A line has no shapes and samples. */
@@ -355,8 +370,12 @@ static void attach(struct loader *l, struct node *n)
 	for (size_t i = 0; i < nr; i++) {
 		const struct metric *m = &l->lines.v[i].m;
 
-		if (m->event == METRIC_EVAL && isfinite(m->rec.attempt_s))
+		if (m->event != METRIC_EVAL)
+			continue;
+		if (isfinite(m->rec.attempt_s))
 			n->spent_s += m->rec.attempt_s;
+		if (isfinite(m->rec.device_s))
+			n->device_s += m->rec.device_s;
 	}
 	best = (l->s->together ? lines_choose_any : lines_choose)
 		(&l->lines, 0, nr, l->s->section_hash, l->device, &n->state);
@@ -374,28 +393,6 @@ void loader_renew(struct loader *l, struct graph *g, uint32_t i)
 	attach(l, &g->node[i]);
 	if (i == 0)
 		g->node[i].pending = false;
-}
-
-/* Of the notes on commit number `ledger`, which are in l->lines. */
-void loader_spends(struct loader *l, struct graph *g, uint32_t ledger)
-{
-	for (size_t i = 0; i < l->lines.nr; i++) {
-		const struct metric *m = &l->lines.v[i].m;
-
-		if (m->event != METRIC_SPEND)
-			continue;
-		if (!l->lines.v[i].ours && m->step > METRIC_MAX_STEP) {
-			store_warn(l->warn, "an attempt of worker '%s' is left "
-				   "out: its step is %u", m->worker, m->step);
-			continue;
-		}
-		GROW(g->spend, g->nr_spend, g->cap_spend);
-		g->spend[g->nr_spend++] = (struct spend){
-			.step = m->step, .verdict = m->rec.verdict,
-			.state = m->state, .attempt_s = m->rec.attempt_s,
-			.claimed = !l->lines.v[i].ours, .ledger = ledger
-		};
-	}
 }
 
 /* ---- the graph ---- */
@@ -453,6 +450,7 @@ void loader_add_found(struct loader *l, struct graph *g)
 		node_init(&n);
 		n.id = f->id;
 		n.step = f->step;
+		n.steps = f->steps;
 		n.time = f->time;
 		n.united = f->united;
 		n.op = f->op;

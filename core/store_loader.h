@@ -11,6 +11,7 @@ struct found {			/* a node before it has an index */
 	uint32_t nr_parents, step;
 	int64_t time;
 	bool united;
+	int steps;
 	char *op, *proposer, *strategy, *recipe, *subject, *worker;
 };
 
@@ -57,10 +58,20 @@ void loader_add_root(struct loader *l, struct graph *g);
 /* Moves what was found into the graph; parents are linked, states are not
  * known yet. */
 void loader_add_found(struct loader *l, struct graph *g);
-/* What l->lines say: of a node, instead of what was said before; and of
- * attempts without a node, more of them (see struct spend). */
+/* What l->lines say of a node, instead of what was said before. */
 void loader_renew(struct loader *l, struct graph *g, uint32_t i);
-void loader_spends(struct loader *l, struct graph *g, uint32_t ledger);
 void loader_count_united(struct loader *l, struct graph *g);
+
+/* ---- what was spent (store_spent.c) ---- */
+
+/* What l->lines, those of the notes on commit number `ledger`, say of attempts
+ * without a node and calls of models, more of them. */
+void loader_spends(struct loader *l, struct graph *g, uint32_t ledger);
+/* What stands on a commit that is marked (by its number) is forgotten. */
+void loader_forget_spends(struct graph *g, const bool *gone);
+/* In an order that does not hang on that of reading. */
+void loader_sort_spends(struct graph *g);
+/* Calls become one of each id; then the sums. */
+void loader_sum_spends(struct graph *g);
 
 #endif

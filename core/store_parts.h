@@ -9,6 +9,7 @@
 #define STORE_MAX_SLUG 40
 #define STORE_MAX_NAME 200		/* bytes of the name of a kernel */
 #define STORE_MAX_NODES 1000000u
+#define STORE_MAX_STEPS 64		/* of one plan that are left */
 #define STORE_MAX_SLOTS 256		/* workers of one clone at once */
 #define STORE_MAX_WARN 50u		/* warnings of one call */
 
@@ -124,6 +125,13 @@ bool store_is_ledger(const struct commit *c);
  */
 int ledger_place(struct search *s, size_t len, struct oid *on, bool *new,
 		 struct err *err);
+/*
+ * This call has its line, which was written when the search was opened, since
+ * its attempt was cut off: if the attempt is made again, it needs none.
+ */
+void ledger_paid(struct search *s, const char *call);
+bool ledger_is_paid(const struct search *s, const char *call);
+void ledger_release_paid(struct search *s);
 /* They were not written: what was placed may not be in the chain. */
 void ledger_forget(struct search *s);
 /* Writes lines (each with its newline) of ours, in as many batches as it

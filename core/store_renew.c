@@ -4,7 +4,6 @@
  * tree has another id.  Where what was kept does not stand any more, or there
  * is none, it is made from nothing by the same steps.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -211,16 +210,6 @@ static void attach_notes(struct loader *l, struct graph *g,
 			loader_renew(l, g, i);
 }
 
-static void sum_spent(struct graph *g)
-{
-	g->spent_s = 0;
-	for (uint32_t i = 0; i < g->nr; i++)
-		g->spent_s += g->node[i].spent_s;
-	for (uint32_t i = 0; i < g->nr_spend; i++)
-		if (isfinite(g->spend[i].attempt_s))
-			g->spent_s += g->spend[i].attempt_s;
-}
-
 /* ---- from what was kept ---- */
 
 #define COLD 1			/* it has to be made from nothing */
@@ -368,26 +357,11 @@ static int look(struct loader *l, bool cold, struct oid_list *todo,
 	return 0;
 }
 
-static int by_spend(const void *a, const void *b)
-{
-	const struct spend *x = a, *y = b;
-	int c = oid_cmp(&x->state, &y->state);
-
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	if (!c && x->attempt_s != y->attempt_s)
-		c = x->attempt_s < y->attempt_s ? -1 : 1;
-	if (!c)
-		c = (int)x->verdict - (int)y->verdict;
-	return c ? c : x->claimed - y->claimed;
-}
-
 /* What is read again is forgotten. */
 static void forget_spends(struct loader *l, struct graph *g,
 			  const struct oid_list *todo)
 {
 	bool *gone = xcalloc(l->now.ledger.nr + 1, sizeof(*gone));
-	uint32_t nr = 0;
 
 	for (size_t i = 0; i < todo->nr; i++) {
 		uint32_t at = ledger_number(l, &todo->v[i]);
@@ -395,10 +369,7 @@ static void forget_spends(struct loader *l, struct graph *g,
 		if (at != NODE_NONE)
 			gone[at] = true;
 	}
-	for (uint32_t i = 0; i < g->nr_spend; i++)
-		if (!gone[g->spend[i].ledger])
-			g->spend[nr++] = g->spend[i];
-	g->nr_spend = nr;
+	loader_forget_spends(g, gone);
 	free(gone);
 }
 
@@ -424,8 +395,7 @@ static void apply(struct loader *l, struct graph *g, bool cold,
 	forget_spends(l, g, todo);
 	list_notes(l, cold ? NULL : todo, &notes);
 	attach_notes(l, g, &notes, mark);
-	if (g->nr_spend > 1)
-		qsort(g->spend, g->nr_spend, sizeof(*g->spend), by_spend);
+	loader_sort_spends(g);
 	if (!in_order(g))
 		reorder(g);
 	graph_reindex(g);
@@ -564,7 +534,7 @@ int store_load(struct search *s, const char *device, struct graph *out,
 		graph_release(out);
 		return err_wrap(err, "cannot load search '%s'", s->spec.slug);
 	}
-	sum_spent(out);
+	loader_sum_spends(out);
 	graph_settle(out);
 	return 0;
 }

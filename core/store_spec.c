@@ -9,11 +9,13 @@
 
 #include "core/json.h"
 #include "core/mem.h"
+#include "core/prior.h"
 #include "core/store_parts.h"
 
-#define SPEC_VERSION 1
+#define NEWER "it was written by a newer git maxkernel"
+#define SPEC_VERSION 2		/* 1 lacks the keys of parse_later() */
 #define SPEC_MAX_FILE (4u << 20)
-#define SPEC_MAX_SMALL 4096	/* width, branches, depth, round */
+#define SPEC_MAX_SMALL 4096	/* width, branches, depth and the like */
 #define SPEC_MAX_SEEDS (64u << 10)
 
 /* ---- names ---- */
@@ -117,7 +119,11 @@ void spec_release(struct spec *s)
 	free(s->policy);
 	free(s->proposer);
 	free(s->device);
+	free(s->inner);
 	free(s->seeds);
+	free(s->prior);
+	free(s->shape);
+	free(s->group);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -130,7 +136,11 @@ void spec_copy(struct spec *to, const struct spec *from)
 	to->policy = xstrdup(from->policy);
 	to->proposer = xstrdup(from->proposer);
 	to->device = xstrdup(from->device);
+	to->inner = xstrdup(from->inner);
 	to->seeds = xstrdup(from->seeds);
+	to->prior = xstrdup(from->prior);
+	to->shape = xstrdup(from->shape);
+	to->group = xstrdup(from->group);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -144,9 +154,11 @@ bool spec_same(const struct spec *a, const struct spec *b)
 	       same_text(a->section, b->section) &&
 	       same_text(a->policy, b->policy) &&
 	       same_text(a->proposer, b->proposer) &&
+	       same_text(a->inner ? a->inner : "", b->inner ? b->inner : "") &&
 	       same_text(a->device, b->device) && a->width == b->width &&
 	       a->branches == b->branches && a->depth == b->depth &&
-	       a->round == b->round && !(a->keep < b->keep) &&
+	       a->round == b->round && a->patience == b->patience &&
+	       a->islands == b->islands && !(a->keep < b->keep) &&
 	       !(a->keep > b->keep) && a->seed == b->seed &&
 	       oid_eq(&a->root, &b->root);
 }
@@ -163,8 +175,10 @@ void spec_list_release(struct spec_list *l)
 
 static const char *const spec_keys[] = {
 	"v", "slug", "kernel", "policy", "width", "branches", "depth",
-	"round", "keep", "seed", "proposer", "device", "base", "root",
-	"attempts", "time_s", "time", "seeds", "section", NULL
+	"round", "patience", "islands", "keep", "seed", "proposer", "inner",
+	"device", "base", "root", "attempts", "time_s", "device_s", "tokens",
+	"cost", "until", "time", "shape", "space", "group", "seeds", "prior",
+	"section", NULL
 };
 
 void store_spec_format(struct buf *b, const struct spec *s)
@@ -181,16 +195,27 @@ void store_spec_format(struct buf *b, const struct spec *s)
 	json_put_int(b, "branches", s->branches);
 	json_put_int(b, "depth", s->depth);
 	json_put_int(b, "round", s->round);
+	json_put_int(b, "patience", s->patience);
+	json_put_int(b, "islands", s->islands);
 	json_put_num(b, "keep", s->keep, 0);
 	json_put_str(b, "seed", seed);	/* 64 bits do not fit a number */
 	json_put_str(b, "proposer", s->proposer);
+	json_put_str(b, "inner", s->inner ? s->inner : "");
 	json_put_str(b, "device", s->device);
 	json_put_str(b, "base", oid_text(&s->base).s);
 	json_put_str(b, "root", oid_text(&s->root).s);
-	json_put_int(b, "attempts", s->attempts);
-	json_put_num(b, "time_s", s->time_s, 0);
+	json_put_int(b, "attempts", s->budget.attempts);
+	json_put_num(b, "time_s", s->budget.time_s, 0);
+	json_put_num(b, "device_s", s->budget.device_s, 0);
+	json_put_int(b, "tokens", s->budget.tokens);
+	json_put_num(b, "cost", s->budget.cost, 0);
+	json_put_num(b, "until", s->budget.until, 0);
 	json_put_int(b, "time", s->time);
+	json_put_str(b, "shape", s->shape ? s->shape : "");
+	json_put_num(b, "space", s->space, 0);
+	json_put_str(b, "group", s->group ? s->group : "");
 	json_put_str(b, "seeds", s->seeds ? s->seeds : "");
+	json_put_str(b, "prior", s->prior ? s->prior : "");
 	json_put_str(b, "section", s->section);
 	buf_addstr(b, "\n}\n");
 }
@@ -223,11 +248,25 @@ static int need_text(const struct json *j, const char *key, size_t max,
 	return 0;
 }
 
-static int need_small(const struct json *j, const char *key, int *out,
-		      struct err *err)
+/* A name, or "". */
+static int may_word(const struct json *j, const char *key, char **out,
+		    struct err *err)
 {
-	int64_t x = 1;
-	int ret = json_need_int(j, key, 1, SPEC_MAX_SMALL, &x, err);
+	const char *s = NULL;
+
+	if (json_need_str(j, key, 64, &s, err) < 0)
+		return err->code;
+	if (*s && !store_word_ok(s))
+		return err_set(err, ERR_FORMAT, "'%s' is not a name", key);
+	*out = xstrdup(s);
+	return 0;
+}
+
+static int need_small(const struct json *j, const char *key, int least,
+		      int *out, struct err *err)
+{
+	int64_t x = least;
+	int ret = json_need_int(j, key, least, SPEC_MAX_SMALL, &x, err);
 
 	*out = (int)x;
 	return ret;
@@ -260,6 +299,37 @@ static int need_seed(const struct json *j, uint64_t *out, struct err *err)
 	return 0;
 }
 
+/* Not below 0. */
+static int need_amount(const struct json *j, const char *key, double *out,
+		       struct err *err)
+{
+	if (json_need_num(j, key, out, err) < 0)
+		return err->code;
+	return *out >= 0 ? 0 : err_set(err, ERR_FORMAT, "'%s' is below 0",
+				       key);
+}
+
+/* What version 1 did not have. */
+static int parse_later(const struct json *j, struct spec *s, struct err *err)
+{
+	const int64_t most = (int64_t)1 << 53;
+	struct budget *b = &s->budget;
+
+	if (may_word(j, "inner", &s->inner, err) < 0 ||
+	    may_word(j, "shape", &s->shape, err) < 0 ||
+	    may_word(j, "group", &s->group, err) < 0 ||
+	    need_text(j, "prior", PRIOR_MAX_TEXT, &s->prior, err) < 0 ||
+	    need_small(j, "patience", 0, &s->patience, err) < 0 ||
+	    need_small(j, "islands", 0, &s->islands, err) < 0 ||
+	    need_amount(j, "space", &s->space, err) < 0 ||
+	    json_need_int(j, "tokens", 0, most, &b->tokens, err) < 0 ||
+	    need_amount(j, "device_s", &b->device_s, err) < 0 ||
+	    need_amount(j, "cost", &b->cost, err) < 0 ||
+	    need_amount(j, "until", &b->until, err) < 0)
+		return err->code;
+	return 0;
+}
+
 static int parse_fields(const struct json *j, struct spec *s, struct err *err)
 {
 	const int64_t most = (int64_t)1 << 53;
@@ -271,16 +341,17 @@ static int parse_fields(const struct json *j, struct spec *s, struct err *err)
 	    need_word(j, "policy", &s->policy, err) < 0 ||
 	    need_word(j, "proposer", &s->proposer, err) < 0 ||
 	    need_word(j, "device", &s->device, err) < 0 ||
-	    need_small(j, "width", &s->width, err) < 0 ||
-	    need_small(j, "branches", &s->branches, err) < 0 ||
-	    need_small(j, "depth", &s->depth, err) < 0 ||
-	    need_small(j, "round", &s->round, err) < 0 ||
+	    need_small(j, "width", 0, &s->width, err) < 0 ||
+	    need_small(j, "branches", 0, &s->branches, err) < 0 ||
+	    need_small(j, "depth", 0, &s->depth, err) < 0 ||
+	    need_small(j, "round", 1, &s->round, err) < 0 ||
 	    json_need_num(j, "keep", &s->keep, err) < 0 ||
 	    need_seed(j, &s->seed, err) < 0 ||
 	    need_oid(j, "base", &s->base, err) < 0 ||
 	    need_oid(j, "root", &s->root, err) < 0 ||
-	    json_need_int(j, "attempts", 0, most, &s->attempts, err) < 0 ||
-	    json_need_num(j, "time_s", &s->time_s, err) < 0 ||
+	    json_need_int(j, "attempts", 0, most, &s->budget.attempts,
+			  err) < 0 ||
+	    need_amount(j, "time_s", &s->budget.time_s, err) < 0 ||
 	    json_need_int(j, "time", 0, most, &s->time, err) < 0)
 		return err->code;
 	if (!(s->keep > 0 && s->keep <= 1))
@@ -301,13 +372,15 @@ int store_spec_parse(const char *text, size_t len, struct spec *s,
 	if (ret < 0)
 		return ret;
 	ret = json_need_int(j, "v", 1, 1000000, &v, err);
-	if (!ret && v != SPEC_VERSION)
-		ret = err_set(err, ERR_FORMAT, "it was written by a newer git "
-			      "maxkernel (version %lld)", (long long)v);
+	if (!ret && v > SPEC_VERSION)
+		ret = err_set(err, ERR_FORMAT, NEWER " (format %lld): update "
+			      "git maxkernel here", (long long)v);
 	if (!ret)
 		ret = json_only(j, spec_keys, err);
 	if (!ret)
 		ret = parse_fields(j, s, err);
+	if (!ret && v > 1)
+		ret = parse_later(j, s, err);
 	json_free(j);
 	if (ret < 0)
 		spec_release(s);
@@ -386,6 +459,8 @@ int store_spec_read(struct repo *r, const char *slug, struct spec *out,
 	spec_release(out);
 	if (ret == ERR_NOTFOUND)	/* of an object: that is damage */
 		err->code = ERR_GIT;
+	if (!strncmp(err->msg, NEWER, strlen(NEWER)))
+		return err_wrap(err, "search '%s'", slug);
 	return err_wrap(err, "search '%s' is damaged", slug);
 }
 

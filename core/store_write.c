@@ -429,15 +429,19 @@ static void add_subject(struct buf *b, const struct store_attempt *a)
 static int node_message(struct search *s, const struct store_attempt *a,
 			struct buf *b, struct err *err)
 {
-	char step[16];
+	char step[16], steps[16] = "";
 
 	snprintf(step, sizeof(step), "%u", a->step);
+	if (a->steps > 0)
+		snprintf(steps, sizeof(steps), "%d", a->steps <
+			 STORE_MAX_STEPS ? a->steps : STORE_MAX_STEPS);
 	add_subject(b, a);
 	if (add_trailer(b, "Maxkernel-Search", s->spec.slug, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Op", a->op, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Worker", s->worker, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Proposer", a->proposer, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Step", step, err) < 0 ||
+	    add_trailer(b, "Maxkernel-Plan-Steps", steps, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Strategy", a->strategy, err) < 0 ||
 	    add_trailer(b, "Maxkernel-Recipe", a->recipe, err) < 0)
 		return err->code;
@@ -503,6 +507,28 @@ static int add_spend(struct write *w, const struct store_attempt *a,
 	return 0;
 }
 
+/* The calls of models that it made. */
+static int add_calls(struct write *w, const struct store_attempt *a,
+		     struct err *err)
+{
+	for (size_t i = 0; a->used && i < a->used->nr; i++) {
+		struct metric m;	/* borrows: never released */
+
+		memset(&m, 0, sizeof(m));
+		m.event = METRIC_SPEND;
+		m.step = a->step;
+		m.used = a->used->v[i];
+		if (!*m.used.id)
+			usage_make_id(m.used.id);
+		else if (ledger_is_paid(w->s, m.used.id))
+			continue;
+		if (add_metric(w, &m, &w->s->spec_commit, err) < 0)
+			return err->code;
+		w->item[w->nr_items - 1].spend = true;
+	}
+	return 0;
+}
+
 int store_spend_lines(struct search *s, const struct strv *lines,
 		      struct err *err)
 {
@@ -531,8 +557,11 @@ int store_append(struct search *s, struct store_attempt *a, size_t nr,
 
 	w.node = xcalloc(nr, sizeof(*w.node));
 	for (size_t i = 0; !ret && i < nr; i++)
-		ret = a[i].source ? add_node(&w, &a[i], &m[i], err) :
-			add_spend(&w, &a[i], &m[i], err);
+		if (add_calls(&w, &a[i], err) < 0)
+			ret = err->code;
+		else
+			ret = a[i].source ? add_node(&w, &a[i], &m[i], err) :
+				add_spend(&w, &a[i], &m[i], err);
 	if (!ret && nr)
 		ret = write_commit(&w, err);
 	for (size_t i = 0; !ret && i < nr; i++)

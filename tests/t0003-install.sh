@@ -118,7 +118,7 @@ test_that 'completion gives kernels, nodes and values' '
 	complete git maxkernel explore "" >got && same want got &&
 	complete git maxkernel show tw >got &&
 	printf "two@best\ntwo@root\n" >want && same want got &&
-	complete git maxkernel explore --policy=b >got &&
+	complete git maxkernel explore --policy=bea >got &&
 	echo beam >want && same want got
 '
 

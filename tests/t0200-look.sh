@@ -42,7 +42,7 @@ test_that 'before the first search every command says what to type' '
 
 test_that 'status: a line a search, and what is known of it' '
 	look && git maxkernel status >../out && s=$(the_search) &&
-	has "kernel" ../out && has "$s" ../out && has "greedy" ../out &&
+	has "kernel" ../out && has "$s" ../out && has "adaptive" ../out &&
 	has "budget spent" ../out && [ "$(wc -l <../out)" -eq 2 ] &&
 	git maxkernel status --json >../json &&
 	[ "$(field search ../json)" = "$s" ] &&

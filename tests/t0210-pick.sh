@@ -143,7 +143,7 @@ test_that 'several kernels with a champion: lists them, 129' '
 	sed "s/mix/blend/g" .maxkernel >more && cat more >>.maxkernel && rm more &&
 	git add . && git commit -qm two && git tag base &&
 	scripted "$PWD/../t" "default hash" &&
-	git maxkernel explore -q --attempts 30 >../out &&
+	git maxkernel explore -q --attempts 60 >../out &&
 	gives 129 git maxkernel pick 2>../err && has "mix@best" ../err &&
 	has "blend@best" ../err &&
 	[ "$(git rev-parse HEAD)" = "$(git rev-parse base)" ] &&

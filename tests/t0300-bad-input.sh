@@ -187,7 +187,7 @@ test_that 'a corrupt note and a note of a newer version' '
 
 test_that 'output that cannot be written' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
-	git maxkernel explore -q --attempts 4 >/dev/null &&
+	git maxkernel explore -q --policy greedy --attempts 4 >/dev/null &&
 	gives 128 git maxkernel log >/dev/full
 '
 

@@ -316,7 +316,11 @@ test_that 'a damaged spec is named, the others are listed' '
 		tree=$(printf "100644 blob %s\tspec\n" "$blob" | git mktree) &&
 		c=$(git commit-tree -p HEAD -m x "$tree") &&
 		git update-ref "refs/maxkernel/$bad/spec" "$c" &&
-		"$DRIVE" list >got 2>msg && has "search ${q}$bad${q} is damaged" msg &&
+		"$DRIVE" list >got 2>msg && has "search ${q}$bad${q}" msg &&
+		case $text in
+		*7*) has "newer git maxkernel" msg && ! grep damaged msg ;;
+		*) has "is damaged" msg ;;
+		esac &&
 		[ "$(cut -d" " -f1 got)" = "$good" ] &&
 		gives 128 "$DRIVE" load "$bad" "$DEV" || exit 1
 	done &&

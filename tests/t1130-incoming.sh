@@ -469,7 +469,7 @@ test_that 'specs that are none are refused' '
 	SPEC=$(spec "s/,\"policy\"/,\"more\":1,\"policy\"/") && bad "more" &&
 	SPEC=$(spec "s/file = /file = ..\//") && bad "is no spec of search" &&
 	SPEC=$(spec "s/\"section\":\"/&[include]\\\\n/") && bad "is no spec of search" &&
-	SPEC=$(spec "s/\"v\":1/\"v\":2/") && bad "newer git maxkernel" &&
+	SPEC=$(spec "s/\"v\":2/\"v\":3/") && bad "newer git maxkernel" &&
 	SPEC=$(made x "$(one spec "$(git rev-parse "refs/maxkernel/$S/spec:spec")" \
 		120000)" "$R") && bad "is no file" &&
 	SPEC=$(made x "$(git rev-parse "refs/maxkernel/$S/spec^{tree}")" "$T") &&

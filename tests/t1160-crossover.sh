@@ -10,7 +10,7 @@ export DRIVE
 searched()
 {
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" || return 1
-	n=$1 && shift && git maxkernel explore -q --attempts "$n" "$@" >/dev/null
+	n=$1 && shift && git maxkernel explore -q --policy greedy --attempts "$n" "$@" >/dev/null
 	S=$(the_search) && [ -n "$S" ]
 }
 
@@ -97,8 +97,8 @@ test_that 'a search goes on alike whether it was halted behind a crossover' '
 
 test_that 'a faster crossover is confirmed and becomes the best' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default slower 0.5" &&
-	git maxkernel explore -q --attempts 8 >/dev/null; S=$(the_search) && scripted "$PWD/../t" "default faster 2" &&
-	gives 0 git maxkernel merge "$(at 4)" "$(at 3)" >../out && has "confirmed 2.00x" ../out &&
+	git maxkernel explore -q --policy greedy --attempts 8 >/dev/null; S=$(the_search) && scripted "$PWD/../t" "default faster 2" &&
+	gives 0 git maxkernel merge "$(at 4)" "$(at 6)" >../out && has "confirmed 2.00x" ../out &&
 	n=$(git rev-parse "$(cut -d" " -f1 ../out)") && node_line $n | grep " confirmed " &&
 	git log -1 --format=%B maxkernel/$S/best/scripted >../message && has "Maxkernel-Node: $n" ../message
 '
@@ -170,7 +170,7 @@ test_that 'interrupted it is left to be judged' '
 '
 
 test_that 'nodes of two searches are crossed once these are united' '
-	searched 12 --seed 1 && git maxkernel explore -q --attempts 12 --seed 7 >/dev/null
+	searched 12 --seed 1 && git maxkernel explore -q --policy greedy --attempts 12 --seed 7 >/dev/null
 	T=$(the_search | grep -v "^$S\$") && a=$(at 2) b=$(at 12 $T) &&
 	gives 129 git maxkernel merge $a $b 2>../err && has "unite theirs first" ../err &&
 	git maxkernel merge $T $S >/dev/null && git maxkernel merge --json --no-judge $a $b >../out &&
@@ -180,7 +180,7 @@ test_that 'nodes of two searches are crossed once these are united' '
 test_that 'over roots with another README the texts meet at the root' '
 	searched 2 --seed 1 && root=$(git rev-parse HEAD) && by_hand $root 41 "s/float sum = 0.0f/float sum = 0/" && a=$N s=$S &&
 	git checkout -q --orphan other && echo more >README && git add README && git commit -qm other &&
-	git maxkernel explore -q --attempts 2 --seed 2 >/dev/null; S=$(the_search | grep -v "^$s\$") &&
+	git maxkernel explore -q --policy greedy --attempts 2 --seed 2 >/dev/null; S=$(the_search | grep -v "^$s\$") &&
 	by_hand "$(git rev-parse HEAD)" 41 "s/float total = 0.0f/float total = 0/" && b=$N &&
 	! git merge-base $a $b && git maxkernel merge $s $S >/dev/null && S=$s &&
 	git maxkernel merge --json --no-judge $a $b >../out && n=$(json node ../out) &&

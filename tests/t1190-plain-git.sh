@@ -195,6 +195,14 @@ hook -h
 prune -q -y --losers <s>
 prune -q -y --remote=origin <t>
 pick -h
+halt -q
+cost
+cost --by node <s>
+status --watch
+tune -h
+knowledge search restrict
+knowledge learn <s>
+knowledge lessons
 version
 END
 

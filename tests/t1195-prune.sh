@@ -5,6 +5,13 @@
 
 q="'"
 
+# goes <command...>: it did its work, whatever it found
+goes()
+{
+	"$@"
+	[ $? -le 1 ]
+}
+
 # searched <dir> [<option>...]: a repository with one search; cd into it
 searched()
 {
@@ -12,7 +19,7 @@ searched()
 	shift
 	kernel_repo "$searched_dir" && cd "$searched_dir" &&
 	scripted "$SCRATCH/table" "default hash" &&
-	git maxkernel explore -q "$@" >/dev/null && s=$(the_search) &&
+	goes git maxkernel explore -q "$@" >/dev/null && s=$(the_search) &&
 	w=$(cat .git/maxkernel/log/worker)
 }
 
@@ -73,14 +80,14 @@ test_that 'a search goes with all its refs, and gc takes its objects' '
 	hasnt maxkernel ../refs && git fsck --strict && git gc -q --prune=now &&
 	! git cat-file -e "$n" && [ -z "$(ls .git/maxkernel/log | grep "$s")" ] &&
 	gives 128 git maxkernel prune -y "$s" 2>err && has "there is no search" err &&
-	git maxkernel explore -q --attempts 3 && [ "$(the_search)" != "$s" ]
+	goes git maxkernel explore -q --attempts 3 && [ "$(the_search)" != "$s" ]
 '
 
 test_that 'a remote with an older chain takes the pruned one when what it names is gone' '
 	git init -q --bare hub && searched r --policy beam --attempts 24 && git remote add hub ../hub &&
 	git push -q hub main && git maxkernel push -q hub "$s" &&
 	git clone -q ../hub ../q && (cd ../q && git maxkernel pull -q) &&
-	git maxkernel resume -q --attempts 24 "$s" >/dev/null &&
+	goes git maxkernel resume -q --attempts 24 "$s" >/dev/null &&
 	git maxkernel prune -q -y --losers "$s" && git reflog expire --expire=now --all &&
 	git for-each-ref --format="delete %(refname)" refs/maxkernel-remote refs/notes/remote | git update-ref --stdin &&
 	git gc -q --prune=now && git maxkernel prune -q -y --losers --remote=hub "$s" 2>../err && [ "$(cat .git/maxkernel/log/worker)" = "$w" ] &&
@@ -91,7 +98,7 @@ test_that 'a remote with an older chain takes the pruned one when what it names 
 '
 
 test_that 'of two searches one goes' '
-	searched r --attempts 6 && a=$s && git maxkernel explore -q --attempts 6 --seed 5 &&
+	searched r --attempts 6 && a=$s && goes git maxkernel explore -q --attempts 6 --seed 5 &&
 	b=$(git for-each-ref --format="%(refname)" "refs/maxkernel/*/spec" |
 		sed "s,refs/maxkernel/,,; s,/spec,," | grep -v "^$a\$") &&
 	git for-each-ref | grep "/$b/" >../before &&
@@ -142,10 +149,15 @@ test_that 'each dropped step leaves its state, verdict and seconds' '
 	[ "$(grep -c "\"e\":\"spend\"" ../lines)" -eq "$(comm -23 ../all ../left | wc -l)" ] &&
 	grep "\"e\":\"spend\"" ../lines | grep -vE "\"step\":[0-9]+,\"st\":\"[0-9a-f]{40}\",\"verdict\":\"[a-z-]+\"" |
 		same /dev/null - &&
-	awk "length > 400" ../lines | same /dev/null -
+	awk "length > 400" ../lines | same /dev/null - &&
+	! grep "\"e\":\"spend\"" ../lines | grep -v "\"recipe\":\"" &&
+	"$BUILD/helper/store_dump" "$s" scripted >../kept && rm -r .git/maxkernel/cache &&
+	"$BUILD/helper/store_dump" "$s" scripted >../anew && same ../anew ../kept &&
+	grep -E "^spend .* from [0-9]+ on 0 .*score" ../kept
 '
 
-for policy in beam greedy; do
+for policy in beam "beam --width 3 --branches 3" greedy bestofn parallel evolve "evolve --islands 2" \
+		hybrid learn adaptive; do
 test_that "$policy: a pruned search goes on as one that was not" '
 	searched r --policy $policy --attempts 44 && nodes "$s" >../before && cd .. &&
 	cp -R r q &&
@@ -155,9 +167,10 @@ test_that "$policy: a pruned search goes on as one that was not" '
 		(cd $d && git maxkernel resume -q --attempts 30 "$s" >/dev/null
 		nodes "$s" >../$d.nodes && comm -23 ../$d.nodes ../before |
 		while read -r n; do
-			git log -1 --format="%s %(trailers:key=Maxkernel-Step,valueonly)" "$n" &&
-			git rev-parse "$n:kernels/mix.c" "$n^:kernels/mix.c" || exit 1
-		done | sort >../$d.new
+			git log -1 --format="%(trailers:key=Maxkernel-Step,valueonly,separator=) %s" "$n" |
+				sed "s/cross [0-9a-f]* with [0-9a-f]*/cross/" | tr "\n" " " &&
+			echo $(git rev-parse "$n:kernels/mix.c" $(git rev-parse "$n^@" | sed "s/\$/:kernels\/mix.c/")) || exit 1
+		done | sort -n >../$d.new
 		git maxkernel best --json |
 			grep -oE "\"(speedup|step|recipe|verdict)\":[^,]*" >../$d.best) || exit 1
 	done &&
@@ -165,10 +178,25 @@ test_that "$policy: a pruned search goes on as one that was not" '
 '
 done
 
+# timed <search>: its nodes with a time, but for the minimiser's
+timed()
+{
+	git maxkernel log --json "$1" | grep -E "\"verdict\":\"(slower|same|faster|confirmed)\"" |
+		grep -v "\"strategy\":\"minimise\"" | grep -oE "\"node\":\"[^\"]*" | sort
+}
+
+for policy in parallel evolve hybrid; do
+test_that "$policy: what has a time stays, as any of it may be expanded when the better ones are exhausted" '
+	searched r --policy $policy --attempts 40 && nodes "$s" >../all && timed "$s" >../before && [ -s ../before ] &&
+	git maxkernel prune -q -y --losers "$s" && timed "$s" | same ../before - &&
+	[ "$(nodes "$s" | wc -l)" -lt "$(wc -l <../all)" ]
+'
+done
+
 test_that 'what was pruned is not tried again' '
 	searched r --policy beam --attempts 40 && states "$s" kernels/mix.c >../tried &&
 	git maxkernel prune -q -y --losers "$s" && states "$s" kernels/mix.c >../left &&
-	git maxkernel resume -q --attempts 30 "$s" && states "$s" kernels/mix.c >../after &&
+	goes git maxkernel resume -q --attempts 30 "$s" && states "$s" kernels/mix.c >../after &&
 	comm -13 ../left ../after >../new && [ -s ../new ] &&
 	comm -12 ../new ../tried | same /dev/null -
 '
@@ -248,7 +276,7 @@ test_that 'a pruning that was cut off is completed by the next' '
 		set -- $at &&
 		git update-ref $m $1 && git update-ref $c $2 && git update-ref $p $3 &&
 		git maxkernel status "$s" >../out && git maxkernel best >../out && clean &&
-		cp -R . ../on && (cd ../on && git maxkernel resume -q --attempts 4 "$s" && clean) &&
+		cp -R . ../on && (cd ../on && goes git maxkernel resume -q --attempts 4 "$s" && clean) &&
 		rm -rf ../on &&
 		git maxkernel prune -q -y --losers "$s" && nodes "$s" | same ../left - &&
 		ledger "$s" | same ../ledger - &&
@@ -349,7 +377,7 @@ test_that 'dropped here alone, the next pull brings it back, all of it' '
 
 test_that 'dropped there, a push from another clone brings it back only by name' '
 	kernel_repo seed && git clone -q --bare seed hub.git && git clone -q hub.git a && cd a &&
-	scripted "$SCRATCH/table" "default hash" && git maxkernel explore -q --attempts 6 >/dev/null && s=$(the_search) &&
+	scripted "$SCRATCH/table" "default hash" && goes git maxkernel explore -q --attempts 6 >/dev/null && s=$(the_search) &&
 	git maxkernel push -q && cd .. && git clone -q hub.git b && cd b && git maxkernel pull -q && cd .. && cp -R a own &&
 	cd a && git maxkernel prune -q -y --remote "$s" && git ls-remote ../hub.git >../there && hasnt maxkernel ../there &&
 	for clone in b own; do

@@ -91,7 +91,7 @@ test_that 'explore again goes on with an unfinished search' '
 
 test_that 'a last round that left spend lines alone goes on, without an empty node' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
-	git maxkernel explore -q --attempts 4 && s=$(the_search) && w=$(cat .git/maxkernel/log/worker) &&
+	git maxkernel explore -q --policy greedy --attempts 4 && s=$(the_search) && w=$(cat .git/maxkernel/log/worker) &&
 	size=$(git show "refs/maxkernel/$s/spec:spec" | tr -d "\n" | sed "s/.*\"round\":\([0-9]*\).*/\1/") &&
 	git maxkernel resume -q --attempts $((size > 4 ? size - 4 : size - 4 % size)) "$s" >/dev/null &&
 	last=$(for n in $(nodes "$s"); do git log -1 --format=%B "$n"; done |
@@ -104,12 +104,12 @@ test_that 'a last round that left spend lines alone goes on, without an empty no
 
 test_that 'a changed section or root starts a new search' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
-	git maxkernel explore -q --attempts 4 &&
+	git maxkernel explore -q --policy greedy --attempts 4 &&
 	sed -i "s/rtol = .*/rtol = 2e-3/" .maxkernel &&
-	git maxkernel explore -q --attempts 4 &&
+	git maxkernel explore -q --policy greedy --attempts 4 &&
 	[ "$(the_search | wc -l)" -eq 2 ] &&
 	echo "/* changed */" >>kernels/mix.c && git commit -qam changed &&
-	git maxkernel explore -q --attempts 4 &&
+	git maxkernel explore -q --policy greedy --attempts 4 &&
 	[ "$(the_search | wc -l)" -eq 3 ]
 '
 
@@ -132,8 +132,8 @@ test_that 'SIGINT ends with 130, what was finished is kept' '
 test_that '--worktree searches the work tree and touches nothing' '
 	kernel_repo r && cd r && scripted "$PWD/../t" "default hash" &&
 	echo "/* by hand */" >>kernels/mix.c && git status --porcelain >../before &&
-	git maxkernel explore --attempts 4 2>../err && has "differs from HEAD" ../err &&
-	{ git maxkernel explore -q --worktree --attempts 4; [ $? -le 1 ]; } &&
+	git maxkernel explore --policy greedy --attempts 4 2>../err && has "differs from HEAD" ../err &&
+	{ git maxkernel explore -q --policy greedy --worktree --attempts 4; [ $? -le 1 ]; } &&
 	git status --porcelain >../after && same ../before ../after &&
 	n=$(nodes "$(the_search | tail -n 1)" | head -n 1) &&
 	for s in $(the_search); do

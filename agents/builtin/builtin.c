@@ -1,29 +1,21 @@
 #include "agents/builtin/builtin.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agents/builtin/cross.h"
+#include "agents/builtin/learn.h"
+#include "agents/builtin/memo.h"
 #include "agents/builtin/moves.h"
 #include "agents/builtin/recipe.h"
+#include "agents/builtin/shape.h"
+#include "agents/builtin/space.h"
 #include "agents/builtin/strategy.h"
+#include "agents/builtin/tunable.h"
 #include "core/mem.h"
 
 #define MAX_SUBJECT 72
-
-/* A recipe text; where it is empty and the origin carries a block of ours,
- * what that block says, since moves start from there. */
-static int parent_recipe(const struct site *s, const char *text,
-			 struct recipe *r, struct err *err)
-{
-	int rc = recipe_parse(r, text, err);
-
-	if (rc || r->nr)
-		return rc;
-	recipe_copy(r, &s->found);
-	recipe_normalise(r, strategy_rank);
-	return 0;
-}
 
 /* ---- words ---- */
 
@@ -41,10 +33,11 @@ static bool gene_of(const struct moves *m, const struct change *c,
 static void strategy_names(const struct moves *m, const struct move *mv,
 			   const char *between, struct buf *out)
 {
+	const struct change *changes = m->change + mv->first;
 	const struct strategy *last = NULL;
 
-	for (int i = 0; i < mv->nr; i++) {
-		const struct strategy *st = m->locus[mv->v[i].locus].st;
+	for (size_t i = 0; i < mv->nr; i++) {
+		const struct strategy *st = m->locus[changes[i].locus].st;
 
 		if (st == last)
 			continue;
@@ -74,10 +67,10 @@ static char *subject_of(const struct site *s, const struct moves *m,
 
 	buf_addf(&text, "%.30s: ", s->k->name);
 	head = text.len;
-	for (int i = 0; i < mv->nr; i++) {
+	for (size_t i = 0; i < mv->nr; i++) {
 		if (i)
 			buf_addstr(&text, i + 1 < mv->nr ? ", " : " and ");
-		add_part(s, m, &mv->v[i], &text);
+		add_part(s, m, &m->change[mv->first + i], &text);
 	}
 	if (text.len > MAX_SUBJECT) {
 		buf_splice(&text, head, text.len - head, "combine ", 8);
@@ -86,22 +79,6 @@ static char *subject_of(const struct site *s, const struct moves *m,
 	if (text.len > MAX_SUBJECT)
 		buf_splice(&text, MAX_SUBJECT, text.len - MAX_SUBJECT, "", 0);
 	return buf_detach(&text);
-}
-
-static double expect_of(const struct site *s, const struct moves *m,
-			const struct move *mv)
-{
-	double ratio = 1;
-
-	for (int i = 0; i < mv->nr; i++) {
-		const struct strategy *st = m->locus[mv->v[i].locus].st;
-		struct recipe r;
-
-		if (gene_of(m, &mv->v[i], &r))
-			ratio *= st->gain(s, &r.v[0]);
-		recipe_release(&r);
-	}
-	return ratio;
 }
 
 static void add_paragraph(const struct site *s, const struct moves *m,
@@ -127,8 +104,8 @@ static void plan_of(const struct site *s, const struct moves *m,
 {
 	buf_addf(&p->plan, "File `%s`, function `%s`.\n",
 		 s->src->v[s->file].path, s->k->entry);
-	for (int i = 0; i < mv->nr; i++)
-		add_paragraph(s, m, &mv->v[i], &p->plan);
+	for (size_t i = 0; i < mv->nr; i++)
+		add_paragraph(s, m, &m->change[mv->first + i], &p->plan);
 	buf_addf(&p->plan, "\nExpected: about %.3gx of the parent's speed.\n",
 		 p->expect);
 	if (p->recipe[0])
@@ -137,43 +114,61 @@ static void plan_of(const struct site *s, const struct moves *m,
 
 /* ---- the proposer ---- */
 
+#define MAX_DRAWS 256		/* that come to nothing, before the list */
+#define MAX_SWEEP 4096		/* settings that are all gone through */
+
 struct hunt {
 	const struct propose_ask *ask;
 	const struct site *site;
 	struct oid parent;	/* the state that moves start from */
 	struct oid origin;
+	const struct recipe *from;	/* its recipe, or an empty one */
 };
 
-static bool is_new(const struct hunt *h, const struct srcset *src)
+static bool is_new(const struct hunt *h, const struct oid *state)
 {
-	struct oid state;
-
-	srcset_state(src, &state);
-	if (oid_eq(&state, &h->parent) || oid_eq(&state, &h->origin))
+	if (oid_is_zero(state) || oid_eq(state, &h->parent) ||
+	    oid_eq(state, &h->origin))
 		return false;
-	return !h->ask->seen || !h->ask->seen(h->ask->seen_ctx, &state);
+	return !h->ask->seen || !h->ask->seen(h->ask->seen_ctx, state);
+}
+
+/* Replays a recipe if it leads to a new state. */
+static bool is_worth(const struct hunt *h, const struct recipe *r,
+		     const char *text, struct srcset *out)
+{
+	struct err ignored = ERR_INIT;
+	struct oid key, state = { { 0 } };
+	bool told;
+
+	memo_key(h->site->k, &h->origin, text, &key);
+	told = memo_find(&key, &state);
+	if (told && !is_new(h, &state))
+		return false;
+	if (!strategy_apply(h->site, r, out, &ignored))
+		srcset_state(out, &state);
+	if (!told)
+		memo_add(&key, &state);
+	if (told || is_new(h, &state))
+		return true;
+	srcset_release(out);
+	return false;
 }
 
 /* Fills *out if the move leads to a new state; a move that cannot be carried
  * out is passed over. */
 static bool try_move(const struct hunt *h, const struct moves *m,
-		     const struct move *mv, const struct recipe *from,
-		     struct proposal *out)
+		     const struct move *mv, struct proposal *out)
 {
 	struct buf names = BUF_INIT, text = BUF_INIT;
-	struct err ignored = ERR_INIT;
 	struct recipe r;
 	bool good;
 
-	move_apply(m, mv, from, &r);
+	move_apply(m, mv, h->from, &r);
 	recipe_print(&r, &text);
 	/* An empty recipe means the origin, blocks and all. */
-	good = r.nr && !strategy_apply(h->site, &r, &out->source, &ignored);
+	good = r.nr && is_worth(h, &r, text.ptr, &out->source);
 	recipe_release(&r);
-	if (good && !is_new(h, &out->source)) {
-		srcset_release(&out->source);
-		good = false;
-	}
 	if (!good) {
 		buf_release(&text);
 		return false;
@@ -182,23 +177,124 @@ static bool try_move(const struct hunt *h, const struct moves *m,
 	out->recipe = buf_detach(&text);
 	out->strategy = buf_detach(&names);
 	out->subject = subject_of(h->site, m, mv);
-	out->expect = expect_of(h->site, m, mv);
-	buf_init(&out->plan);
+	out->expect = move_ratio(m, mv);
 	plan_of(h->site, m, mv, out);
 	return true;
 }
 
-static int hunt(struct hunt *h, const struct recipe *from,
-		struct proposal *out, struct err *err)
+static bool try_drawn(const struct hunt *h, struct moves *m,
+		      struct proposal *out)
+{
+	bool whole = h->ask->how == PROPOSE_SAMPLE, found = false;
+	struct rng rng;
+
+	rng_init(&rng, rng_mix(h->ask->seed, 1 + whole));
+	for (int i = 0; i < MAX_DRAWS && !found; i++) {
+		struct move mv = whole ? moves_sample(m, &rng) :
+					 moves_draw(m, &rng);
+
+		found = mv.nr && try_move(h, m, &mv, out);
+		moves_undraw(m, &mv);
+	}
+	return found;
+}
+
+/* Why this one, of all that could be tried. */
+static void plan_learned(const struct learned *l, const struct choice *c,
+			 struct proposal *out)
+{
+	buf_addf(&out->plan, "\nOf all versions it is the most promising by "
+		 "what %zu of them showed: %.3gx over the root is expected of "
+		 "it, most likely between %.3gx and %.3gx.\n", l->nr_tried,
+		 exp(c->mean), exp(c->mean - c->sd), exp(c->mean + c->sd));
+	out->expect = exp(c->mean) / out->expect;
+}
+
+static bool try_learned(const struct hunt *h, struct moves *m,
+			struct proposal *out)
+{
+	struct learned l;
+	bool found = false;
+
+	learn_find(&l, m, h->site, h->ask);
+	for (size_t i = 0; i < l.nr && !found; i++) {
+		struct move mv = learn_move(&l.v[i], m);
+
+		found = mv.nr && try_move(h, m, &mv, out);
+		moves_undraw(m, &mv);
+		if (found) {
+			out->expect = h->ask->parent_speedup;
+			plan_learned(&l, &l.v[i], out);
+		}
+	}
+	learn_release(&l);
+	return found;
+}
+
+static bool try_in_order(const struct hunt *h, struct moves *m,
+			 struct proposal *out)
+{
+	bool found = false;
+	size_t i = 0;
+
+	for (; i < m->nr && !found; i++)
+		found = try_move(h, m, &m->v[i], out);
+	if (found)
+		return true;
+	moves_pairs(m, h->ask->seed);
+	for (; i < m->nr && !found; i++)
+		found = try_move(h, m, &m->v[i], out);
+	return found;
+}
+
+/* So that what is said to be exhausted is, where that can be. */
+static bool try_all(const struct hunt *h, struct moves *m,
+		    struct proposal *out)
+{
+	double size = moves_settings(m);
+	uint64_t nr = size > MAX_SWEEP ? 0 : (uint64_t)size;
+	uint64_t first = nr ? h->ask->seed % nr : 0;
+	bool found = false;
+
+	for (uint64_t i = 0; i < nr && !found; i++) {
+		struct move mv = moves_nth(m, (first + i) % nr);
+
+		found = mv.nr && try_move(h, m, &mv, out);
+		moves_undraw(m, &mv);
+	}
+	return found;
+}
+
+static bool hunt(const struct hunt *h, struct proposal *out)
 {
 	struct moves m;
 	bool found = false;
 
-	moves_find(&m, h->site, from, h->ask->seed);
-	for (size_t i = 0; i < m.nr && !found; i++)
-		found = try_move(h, &m, &m.v[i], from, out);
+	moves_find(&m, h->site, h->from, h->ask->prior);
+	if (h->ask->how == PROPOSE_LEARN)
+		found = try_learned(h, &m, out);
+	else if (h->ask->how != PROPOSE_BEST)
+		found = try_drawn(h, &m, out);
+	if (!found)
+		found = try_in_order(h, &m, out);
+	if (!found && h->ask->how != PROPOSE_BEST)
+		found = try_all(h, &m, out);
 	moves_release(&m);
-	if (found)
+	return found;
+}
+
+static int hunt_from(struct hunt *h, const struct recipe *parent,
+		     struct proposal *out, struct err *err)
+{
+	struct recipe none = RECIPE_INIT;
+	bool found = false;
+
+	if (h->ask->how == PROPOSE_SAMPLE) {
+		h->from = &none;
+		found = hunt(h, out);
+	}
+	h->from = parent;
+	if (found || hunt(h, out))
 		return 0;
 	return err_set(err, ERR_NOTFOUND,
 		       "nothing untried is left from this state");
@@ -213,8 +309,7 @@ static int builtin_propose(const struct propose_ask *ask,
 	struct hunt h = { .ask = ask, .site = &s };
 	int rc;
 
-	memset(out, 0, sizeof(*out));
-	buf_init(&out->plan);
+	proposal_init(out);
 	rc = site_init(&s, ask->kernel, ask->origin, err);
 	if (rc)
 		return rc;
@@ -222,11 +317,11 @@ static int builtin_propose(const struct propose_ask *ask,
 	if (!rc)
 		rc = strategy_apply(&s, &given, &parent, err);
 	if (!rc)
-		rc = parent_recipe(&s, ask->recipe, &from, err);
+		rc = site_recipe(&s, ask->recipe, &from, err);
 	if (!rc) {
 		srcset_state(&parent, &h.parent);
 		srcset_state(ask->origin, &h.origin);
-		rc = hunt(&h, &from, out, err);
+		rc = hunt_from(&h, &from, out, err);
 	}
 	recipe_release(&given);
 	recipe_release(&from);
@@ -358,6 +453,19 @@ static void builtin_unfit(const struct kernel *k, const struct srcset *origin,
 				   why.ptr);
 		buf_release(&why);
 	}
+	tunable_unfit(&s, out);
+	site_release(&s);
+}
+
+static void builtin_shape(const struct kernel *k, const struct srcset *origin,
+			  struct buf *out)
+{
+	struct err ignored = ERR_INIT;
+	struct site s;
+
+	if (site_init(&s, k, origin, &ignored))
+		return;
+	shape_add(&s, out);
 	site_release(&s);
 }
 
@@ -370,4 +478,7 @@ const struct proposer proposer_builtin = {
 	.shrink = builtin_shrink,
 	.cross = builtin_cross,
 	.unfit = builtin_unfit,
+	.shape = builtin_shape,
+	.space = builtin_space,
+	.compose = builtin_compose,
 };

@@ -84,6 +84,13 @@ static void look_for_calls(const struct site *s, struct evidence *e)
 
 void evidence_find(const struct site *s, struct evidence *e)
 {
+	*e = s->evidence;
+}
+
+void evidence_look(struct site *s)
+{
+	struct evidence *e = &s->evidence;
+
 	memset(e, 0, sizeof(*e));
 	if (!s->readable)
 		return;

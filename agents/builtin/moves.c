@@ -1,153 +1,136 @@
 #include "agents/builtin/moves.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/rng.h"
 
 #define MAX_PAIRS 2000
-
-static struct locus *add_locus(struct moves *m, const struct strategy *st,
-			       const char *key)
-{
-	GROW(m->locus, m->nr_loci, m->cap_loci);
-	m->locus[m->nr_loci] = (struct locus){ st, xstrdup(key), STRV_INIT };
-	return &m->locus[m->nr_loci++];
-}
-
-/* "TILE=32", "TILE=64", "UNROLL=4" become two loci. */
-static void add_keyed(struct moves *m, const struct strategy *st,
-		      const struct strv *settings)
-{
-	struct locus *l = NULL;
-
-	for (size_t i = 0; i < settings->nr; i++) {
-		size_t n = strcspn(settings->v[i], "=");
-
-		if (!l || strlen(l->key) != n ||
-		    memcmp(l->key, settings->v[i], n)) {
-			char *key = xstrndup(settings->v[i], n);
-
-			l = add_locus(m, st, key);
-			free(key);
-		}
-		strv_push(&l->values, settings->v[i]);
-	}
-}
-
-static void find_loci(struct moves *m, const struct site *s,
-		      const struct recipe *from)
-{
-	for (int i = 0; strategies[i]; i++) {
-		const struct strategy *st = strategies[i];
-		struct strv settings = STRV_INIT;
-		struct buf why = BUF_INIT;
-
-		if (!strategy_fits(st, s, &why)) {
-			/* It can still be taken away. */
-			if (recipe_find(from, st->name))
-				add_locus(m, st, NULL);
-			buf_release(&why);
-			continue;
-		}
-		st->settings(s, &settings);
-		if (settings.nr && strchr(settings.v[0], '=') &&
-		    st == &strategy_tunables) {
-			add_keyed(m, st, &settings);
-		} else {
-			struct locus *l = add_locus(m, st, NULL);
-
-			for (size_t k = 0; k < settings.nr; k++)
-				strv_push(&l->values, settings.v[k]);
-		}
-		strv_release(&settings);
-		buf_release(&why);
-	}
-}
-
-/* The locus' value in a recipe, NULL if it isn't set; the caller frees. */
-static char *value_in(const struct locus *l, const struct recipe *r)
-{
-	const struct gene *g = recipe_find(r, l->st->name);
-	struct buf text = BUF_INIT;
-
-	if (!g)
-		return NULL;
-	if (!l->key) {
-		gene_args(g, &text);
-		return buf_detach(&text);
-	}
-	for (size_t i = 0; i < g->args.nr; i++) {
-		size_t n = strlen(l->key);
-
-		if (!strncmp(g->args.v[i], l->key, n) &&
-		    g->args.v[i][n] == '=')
-			return xstrdup(g->args.v[i]);
-	}
-	return NULL;
-}
-
-static void set_keyed(const struct locus *l, const char *value,
-		      struct recipe *r)
-{
-	const struct gene *g = recipe_find(r, l->st->name);
-	struct buf args = BUF_INIT;
-	size_t n = strlen(l->key);
-
-	for (size_t i = 0; g && i < g->args.nr; i++)
-		if (strncmp(g->args.v[i], l->key, n) ||
-		    g->args.v[i][n] != '=')
-			buf_addf(&args, "%s%s", args.len ? "," : "",
-				 g->args.v[i]);
-	if (value)
-		buf_addf(&args, "%s%s", args.len ? "," : "", value);
-	recipe_set(r, l->st->name, args.len ? args.ptr : NULL);
-	buf_release(&args);
-}
+#define BAD 0.9			/* a ratio under it is a step that fails */
+#define GOOD 1.02		/* and one over it a step that gains */
 
 void move_apply(const struct moves *m, const struct move *mv,
 		const struct recipe *from, struct recipe *to)
 {
 	recipe_copy(to, from);
-	for (int i = 0; i < mv->nr; i++) {
-		const struct locus *l = &m->locus[mv->v[i].locus];
+	for (size_t i = 0; i < mv->nr; i++) {
+		const struct change *c = &m->change[mv->first + i];
+		const struct locus *l = &m->locus[c->locus];
 
 		if (l->key)
-			set_keyed(l, mv->v[i].value, to);
+			recipe_set_word(to, l->st->name, l->key, c->value);
 		else
-			recipe_set(to, l->st->name, mv->v[i].value);
+			recipe_set(to, l->st->name, c->value);
 	}
 	recipe_normalise(to, strategy_rank);
 }
 
-static struct move *add_move(struct moves *m)
+static const struct belief *belief_in(const struct locus *l,
+				      const char *value)
+{
+	size_t i = 0;
+
+	while (l->values.v[i] != value)
+		i++;
+	return &l->belief[i];
+}
+
+double change_ratio(const struct moves *m, const struct change *c)
+{
+	const struct locus *l = &m->locus[c->locus];
+	double now = l->now < 0 ? 1 : l->belief[l->now].ratio;
+
+	return (c->value ? belief_in(l, c->value)->ratio : 1) / now;
+}
+
+double move_ratio(const struct moves *m, const struct move *mv)
+{
+	double ratio = 1;
+
+	for (size_t i = 0; i < mv->nr; i++)
+		ratio *= change_ratio(m, &m->change[mv->first + i]);
+	return ratio;
+}
+
+static void begin_move(struct moves *m)
 {
 	GROW(m->v, m->nr, m->cap);
-	m->v[m->nr] = (struct move){ .nr = 0 };
-	return &m->v[m->nr++];
+	m->v[m->nr++] = (struct move){ m->nr_changes, 0 };
 }
 
-static void add_change(struct move *mv, size_t locus, const char *value)
+/* To the last move. */
+static void add_change(struct moves *m, size_t locus, const char *value)
 {
-	if (mv->nr < MOVE_MAX)
-		mv->v[mv->nr++] = (struct change){ locus, value };
+	GROW(m->change, m->nr_changes, m->cap_changes);
+	m->change[m->nr_changes++] = (struct change){ locus, value };
+	m->v[m->nr - 1].nr++;
 }
 
-/* All of the named ones that the recipe lacks, if there are two or more. */
-static void add_together(struct moves *m, const struct recipe *from,
-			 const struct strategy *const *list, int nr)
+/* The last move goes if it is no more than a single, or stands there. */
+static void end_together(struct moves *m)
 {
-	struct move *mv = add_move(m);
+	const struct move *last = &m->v[m->nr - 1];
+	bool good = last->nr > 1;
 
-	for (size_t i = 0; i < m->nr_loci; i++)
-		for (int k = 0; k < nr; k++)
-			if (m->locus[i].st == list[k] &&
-			    m->locus[i].values.nr &&
-			    !recipe_find(from, list[k]->name))
-				add_change(mv, i, m->locus[i].values.v[0]);
-	if (mv->nr < 2)
-		m->nr--;
+	for (size_t i = 0; good && i + 1 < m->nr; i++)
+		good = m->v[i].nr != last->nr ||
+		       memcmp(m->change + m->v[i].first,
+			      m->change + last->first,
+			      last->nr * sizeof(*m->change)) != 0;
+	if (good)
+		return;
+	m->nr_changes -= last->nr;
+	m->nr--;
+}
+
+/* The setting to begin with: the first, unless another is known as better. */
+static const char *first_value(const struct locus *l)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < l->values.nr; i++)
+		if (l->belief[i].known &&
+		    l->belief[i].ratio > l->belief[best].ratio)
+			best = i;
+	return l->values.v[best];
+}
+
+static bool is_free(const struct locus *l)
+{
+	return l->now < 0 && l->values.nr;
+}
+
+/* All of the named ones that the recipe lacks, but those that fail here. */
+static void add_together(struct moves *m, const struct strategy *const *list,
+			 int nr)
+{
+	begin_move(m);
+	for (size_t i = 0; i < m->nr_loci; i++) {
+		const struct locus *l = &m->locus[i];
+		const char *value = is_free(l) ? first_value(l) : NULL;
+
+		for (int k = 0; value && k < nr; k++)
+			if (l->st == list[k] &&
+			    belief_in(l, value)->ratio > BAD)
+				add_change(m, i, value);
+	}
+	end_together(m);
+}
+
+/* All that is known to gain. */
+static void add_known(struct moves *m)
+{
+	begin_move(m);
+	for (size_t i = 0; i < m->nr_loci; i++) {
+		const struct locus *l = &m->locus[i];
+		const char *value = is_free(l) ? first_value(l) : NULL;
+
+		if (value && belief_in(l, value)->known &&
+		    belief_in(l, value)->ratio > GOOD)
+			add_change(m, i, value);
+	}
+	end_together(m);
 }
 
 struct single {
@@ -165,101 +148,130 @@ static int by_worth(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static double worth_of(const struct moves *m, const struct site *s,
-		       const struct change *c, const char *now)
+/* A number of which one value gained: the others are worth a look soon. */
+static bool matters(const struct locus *l)
 {
-	const struct locus *l = &m->locus[c->locus];
-	struct recipe r = RECIPE_INIT;
-	double gain;
-
-	if (!c->value)
-		return 0;
-	recipe_set(&r, l->st->name, c->value);
-	gain = l->st->gain(s, &r.v[0]);
-	recipe_release(&r);
-	/* First settings before second thoughts. */
-	if (now)
-		return gain * 1e-3;
-	return c->value == l->values.v[0] ? gain : gain * 1e-2;
+	for (size_t i = 0; l->key && i < l->values.nr; i++)
+		if (l->belief[i].known && l->belief[i].ratio > GOOD)
+			return true;
+	return false;
 }
 
-static struct single *find_singles(const struct moves *m,
-				   const struct site *s,
-				   const struct recipe *from, size_t *nr)
+static double worth_of(const struct moves *m, const struct change *c)
+{
+	const struct locus *l = &m->locus[c->locus];
+	double ratio = change_ratio(m, c);
+
+	if (!c->value)		/* of a step that does harm first */
+		return l->belief[l->now].known && ratio > GOOD ? ratio :
+								ratio * 1e-6;
+	if (belief_in(l, c->value)->known && ratio <= GOOD)
+		return ratio * (ratio < BAD ? 1e-4 : 1e-2);
+	if (belief_in(l, c->value)->known)
+		return ratio;
+	if (matters(l))
+		return belief_in(l, c->value)->ratio;
+	/* First settings before second thoughts. */
+	if (l->now >= 0)
+		return ratio * 1e-3;
+	return c->value == l->values.v[0] ? ratio : ratio * 1e-2;
+}
+
+static void add_singles(struct moves *m)
 {
 	struct single *v = NULL;
-	size_t cap = 0;
+	size_t nr = 0, cap = 0;
 
-	*nr = 0;
 	for (size_t i = 0; i < m->nr_loci; i++) {
 		const struct locus *l = &m->locus[i];
-		char *now = value_in(l, from);
 
 		for (size_t k = 0; k <= l->values.nr; k++) {
 			struct change c = { i, k < l->values.nr ?
 					       l->values.v[k] : NULL };
 
-			if (c.value ? now && !strcmp(now, c.value) : !now)
+			if (c.value ? (int)k == l->now : l->now < 0)
 				continue;
-			GROW(v, *nr, cap);
-			v[*nr] = (struct single){ c, worth_of(m, s, &c, now),
-						  *nr };
-			++*nr;
+			GROW(v, nr, cap);
+			v[nr] = (struct single){ c, worth_of(m, &c), nr };
+			nr++;
 		}
-		free(now);
 	}
-	if (*nr)
-		qsort(v, *nr, sizeof(*v), by_worth);
-	return v;
-}
-
-static void add_pairs(struct moves *m, const struct single *v, size_t nr,
-		      uint64_t seed)
-{
-	size_t first = m->nr;
-	struct rng rng;
-
+	if (nr)
+		qsort(v, nr, sizeof(*v), by_worth);
 	for (size_t i = 0; i < nr; i++) {
-		for (size_t k = i + 1; k < nr; k++) {
-			struct move *mv;
-
-			if (v[i].c.locus == v[k].c.locus ||
-			    m->nr - first >= MAX_PAIRS)
-				continue;
-			mv = add_move(m);
-			add_change(mv, v[i].c.locus, v[i].c.value);
-			add_change(mv, v[k].c.locus, v[k].c.value);
-		}
+		begin_move(m);
+		add_change(m, v[i].c.locus, v[i].c.value);
 	}
-	rng_init(&rng, seed);
-	for (size_t i = m->nr; i > first + 1; i--) {
-		size_t k = first + rng_below(&rng, i - first);
-		struct move t = m->v[i - 1];
-
-		m->v[i - 1] = m->v[k];
-		m->v[k] = t;
-	}
+	m->nr_singles = nr;
+	free(v);
 }
 
 void moves_find(struct moves *m, const struct site *s,
-		const struct recipe *from, uint64_t seed)
+		const struct recipe *from, const struct prior *prior)
 {
 	static const struct strategy *const strong[] = {
 		&strategy_restrict, &strategy_vecmath, &strategy_fastmath,
 		&strategy_vw
 	};
-	struct single *v;
-	size_t nr;
 
 	*m = (struct moves)MOVES_INIT;
-	find_loci(m, s, from);
+	loci_find(m, s, from);
+	loci_believe(m, s, prior);
 	/* Steps one by one get stuck where only two together pay. */
-	add_together(m, from, strong, 3);
-	add_together(m, from, strong, 4);
-	v = find_singles(m, s, from, &nr);
-	for (size_t i = 0; i < nr; i++)
-		add_change(add_move(m), v[i].c.locus, v[i].c.value);
-	add_pairs(m, v, nr, seed);
+	add_together(m, strong, 3);
+	add_together(m, strong, 4);
+	add_known(m);
+	add_singles(m);
+}
+
+struct pair {
+	struct change a, b;
+	double key;
+	size_t order;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/*
+ * An order drawn without putting back, the heavier the earlier (Efraimidis
+ * and Spirakis): by the waiting time for each, with its weight as the rate.
+ */
+void moves_pairs(struct moves *m, uint64_t seed)
+{
+	const struct move *one = m->v + m->nr - m->nr_singles;
+	struct pair *v = NULL;
+	size_t nr = 0, cap = 0;
+	struct rng rng;
+
+	rng_init(&rng, seed);
+	for (size_t i = 0; i < m->nr_singles; i++) {
+		for (size_t k = i + 1; k < m->nr_singles; k++) {
+			struct pair p = { m->change[one[i].first],
+					  m->change[one[k].first], 0, nr };
+
+			if (p.a.locus == p.b.locus || nr >= MAX_PAIRS)
+				continue;
+			p.key = -log1p(-rng_unit(&rng)) /
+				change_weight(m, &p.a) /
+				change_weight(m, &p.b);
+			GROW(v, nr, cap);
+			v[nr++] = p;
+		}
+	}
+	if (nr)
+		qsort(v, nr, sizeof(*v), by_key);
+	for (size_t i = 0; i < nr; i++) {
+		begin_move(m);
+		add_change(m, v[i].a.locus, v[i].a.value);
+		add_change(m, v[i].b.locus, v[i].b.value);
+	}
 	free(v);
 }
 
@@ -268,8 +280,10 @@ void moves_release(struct moves *m)
 	for (size_t i = 0; i < m->nr_loci; i++) {
 		free(m->locus[i].key);
 		strv_release(&m->locus[i].values);
+		free(m->locus[i].belief);
 	}
 	free(m->locus);
+	free(m->change);
 	free(m->v);
 	*m = (struct moves)MOVES_INIT;
 }

@@ -138,8 +138,21 @@ int site_init(struct site *s, const struct kernel *k,
 	}
 	if (s->entry)
 		cunit_loops(&s->unit, s->entry, &s->loops);
+	evidence_look(s);
 	tunable_find(s);
 	return 0;
+}
+
+int site_recipe(const struct site *s, const char *text, struct recipe *r,
+		struct err *err)
+{
+	int rc = recipe_parse(r, text, err);
+
+	if (!rc && !r->nr)
+		recipe_copy(r, &s->found);
+	if (!rc)
+		recipe_normalise(r, strategy_rank);
+	return rc;
 }
 
 void site_release(struct site *s)

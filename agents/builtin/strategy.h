@@ -21,6 +21,15 @@ struct tunable {
 	struct strv tries;	/* other values, in order of worth */
 };
 
+/* What the loops of the entry do, for plans and expectations. */
+struct evidence {
+	int reductions;		/* innermost loops that sum into a scalar */
+	int strided;		/* innermost loops that step over rows */
+	int calls;		/* calls of math functions */
+	int stores;		/* stores through subscripts in loops */
+	char sum[64], var[64], array[64], stride[64];	/* examples, or "" */
+};
+
 /* A source set as the strategies see it. */
 struct site {
 	const struct kernel *k;
@@ -34,13 +43,18 @@ struct site {
 	struct cunit unit;	/* of text */
 	const struct cfunc *entry;	/* NULL: not found, or not readable */
 	struct cloops loops;	/* of the entry */
-	struct tunable *tunable;
+	struct tunable *tunable;	/* in order of their places */
 	size_t nr_tunables;
+	struct evidence evidence;	/* see evidence_find() */
 };
 
 int site_init(struct site *s, const struct kernel *k,
 	      const struct srcset *src, struct err *err);
 void site_release(struct site *s);
+/* A recipe text, in its normal form; where it is empty and the source carries
+ * a block of ours, what that block says, since steps go on from there. */
+int site_recipe(const struct site *s, const char *text, struct recipe *r,
+		struct err *err);
 /* Why the entry's code can't be looked at; NULL if it can. */
 const char *site_problem(const struct site *s);
 
@@ -96,14 +110,8 @@ bool strategy_fits(const struct strategy *st, const struct site *s,
 int strategy_apply(const struct site *s, const struct recipe *r,
 		   struct srcset *out, struct err *err);
 
-/* What the loops of the entry do, for plans and expectations. */
-struct evidence {
-	int reductions;		/* innermost loops that sum into a scalar */
-	int strided;		/* innermost loops that step over rows */
-	int calls;		/* calls of math functions */
-	int stores;		/* stores through subscripts in loops */
-	char sum[64], var[64], array[64], stride[64];	/* examples, or "" */
-};
+/* What was found when the site was made. */
 void evidence_find(const struct site *s, struct evidence *e);
+void evidence_look(struct site *s);
 
 #endif

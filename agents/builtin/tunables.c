@@ -8,9 +8,9 @@
 #include "agents/builtin/tunable.h"
 #include "core/mem.h"
 
-#define MAX_TUNABLES 16
+#define MAX_TUNABLES KERNEL_MAX_TUNABLES
 #define MAX_TRIES 8
-#define MAX_VALUE 65536
+#define MAX_VALUE KERNEL_MAX_VALUE
 
 static bool word_char(int c)
 {
@@ -94,6 +94,16 @@ static bool is_dim(const struct kernel *k, const char *name)
 	return false;
 }
 
+/* What the section says of a name, or NULL. */
+static const struct kernel_tunable *declared(const struct kernel *k,
+					     const char *name)
+{
+	for (int i = 0; i < k->nr_tunables; i++)
+		if (!strcmp(k->tunable[i].name, name))
+			return &k->tunable[i];
+	return NULL;
+}
+
 static void add_try(struct tunable *t, long value)
 {
 	char text[24];
@@ -155,25 +165,64 @@ static int uses(const char *text, size_t len, const char *name)
 	}
 }
 
+/* Fills in what is to be tried; false: this is no number to tune. */
+static bool find_tries(const struct site *s, struct tunable *t,
+		       const struct clex *l, const char *line, size_t len)
+{
+	const struct kernel_tunable *given = declared(s->k, t->name);
+
+	for (size_t i = 0; given && i < given->values.nr; i++)
+		if (strtol(given->values.v[i], NULL, 10) != t->value)
+			strv_push(&t->tries, given->values.v[i]);
+	if (given)
+		return true;
+	if (is_dim(s->k, t->name) || uses(l->text, l->len, t->name) < 2)
+		return false;
+	if (read_marks(t, line, len))
+		return true;
+	if (!name_tells(t->name, strlen(t->name)))
+		return false;
+	default_tries(t);
+	return true;
+}
+
+/* Those that the section names have their room. */
+static bool has_room(const struct site *s, const char *name)
+{
+	size_t others = 0;
+
+	if (declared(s->k, name))
+		return true;
+	for (size_t i = 0; i < s->nr_tunables; i++)
+		others += !declared(s->k, s->tunable[i].name);
+	return others + (size_t)s->k->nr_tunables < MAX_TUNABLES;
+}
+
+static const struct tunable *by_name(const struct site *s, const char *name,
+				     size_t len)
+{
+	for (size_t i = 0; i < s->nr_tunables; i++)
+		if (strlen(s->tunable[i].name) == len &&
+		    !memcmp(s->tunable[i].name, name, len))
+			return &s->tunable[i];
+	return NULL;
+}
+
 static void take_line(struct site *s, size_t file, const struct clex *l,
 		      const struct ctok *tok)
 {
 	struct tunable t = { .file = file };
 	const char *line = l->text + tok->pos;
 	struct define d;
-	bool marked;
 
-	if (s->nr_tunables >= MAX_TUNABLES || !read_define(line, tok->len, &d))
+	if (!read_define(line, tok->len, &d) ||
+	    by_name(s, line + d.name, d.name_len))
 		return;
 	t.name = xstrndup(line + d.name, d.name_len);
 	t.value = d.number;
 	t.pos = tok->pos + d.value;
 	t.len = d.value_len;
-	marked = read_marks(&t, line, tok->len);
-	if ((marked || name_tells(t.name, d.name_len)) &&
-	    !is_dim(s->k, t.name) && uses(l->text, l->len, t.name) > 1) {
-		if (!marked)
-			default_tries(&t);
+	if (has_room(s, t.name) && find_tries(s, &t, l, line, tok->len)) {
 		s->tunable = xreallocarray(s->tunable, s->nr_tunables + 1,
 					   sizeof(*s->tunable));
 		s->tunable[s->nr_tunables++] = t;
@@ -198,6 +247,18 @@ void tunable_find(struct site *s)
 			if (l.all[k].kind == CTOK_LINE)
 				take_line(s, i, &l, &l.all[k]);
 		clex_release(&l);
+	}
+}
+
+void tunable_unfit(const struct site *s, struct strv *out)
+{
+	for (int i = 0; i < s->k->nr_tunables; i++) {
+		const char *name = s->k->tunable[i].name;
+
+		if (!by_name(s, name, strlen(name)))
+			strv_pushf(out, "tunable %s: no '#define %s <number>' "
+				   "of 1 to %d in the kernel's files", name,
+				   name, MAX_VALUE);
 	}
 }
 
@@ -228,16 +289,6 @@ static void settings(const struct site *s, struct strv *out)
 		for (size_t k = 0; k < s->tunable[i].tries.nr; k++)
 			strv_pushf(out, "%s=%s", s->tunable[i].name,
 				   s->tunable[i].tries.v[k]);
-}
-
-static const struct tunable *by_name(const struct site *s, const char *name,
-				     size_t len)
-{
-	for (size_t i = 0; i < s->nr_tunables; i++)
-		if (strlen(s->tunable[i].name) == len &&
-		    !memcmp(s->tunable[i].name, name, len))
-			return &s->tunable[i];
-	return NULL;
 }
 
 static int set_one(const struct site *s, const char *word, struct emit *e,

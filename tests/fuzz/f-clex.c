@@ -1,15 +1,17 @@
-/* needs: agents/registry.c agents/builtin/builtin.c agents/builtin/ccopt.c
+/* needs: agents/registry.c agents/scripted/s*.c core/usage.c agents/builtin/builtin.c agents/builtin/ccopt.c
 	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/cross.c agents/builtin/draft.c
 	agents/builtin/draft_read.c agents/builtin/draft_shape.c
 	agents/builtin/draft_expr.c agents/builtin/draft_use.c
 	agents/builtin/draft_walk.c
 	agents/builtin/poly.c agents/builtin/evidence.c
 	agents/builtin/fastmath.c agents/builtin/maxloop.c
-	agents/builtin/moves.c agents/builtin/recipe.c
+	agents/builtin/moves.c agents/builtin/draw.c agents/builtin/locus.c
+	agents/builtin/memo.c agents/builtin/learn.c agents/builtin/model.c
+	agents/builtin/shape.c agents/builtin/space.c agents/builtin/recipe.c
 	agents/builtin/restrict.c agents/builtin/site.c
 	agents/builtin/strategy.c agents/builtin/tunables.c
 	agents/builtin/vecmath.c agents/builtin/vectext.c agents/builtin/vw.c
-	core/proposer.c core/rng.c core/source.c core/sha1.c core/kernel.c
+	core/proposer.c core/graph.c core/prior.c core/record.c core/rng.c core/source.c core/sha1.c core/kernel.c
 	core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/ini.c
 	core/expr.c core/dtype.c */
 /*

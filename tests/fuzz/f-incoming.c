@@ -1,5 +1,5 @@
 /* needs: tests/fuzz/fake_repo.c core/incoming*.c core/repo_trailer.c
-	core/metrics.c core/json.c core/record.c core/source.c core/sha1.c
+	core/metrics*.c core/usage.c core/json.c core/record.c core/source.c core/sha1.c
 	core/store_spec.c core/oidset.c core/dtype.c core/expr.c core/ini.c
 	core/kernel*.c core/prune_names.c */
 /*

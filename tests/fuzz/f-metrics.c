@@ -1,4 +1,4 @@
-/* needs: core/metrics.c core/json.c core/record.c core/source.c core/sha1.c
+/* needs: core/metrics*.c core/usage.c core/json.c core/record.c core/source.c core/sha1.c
  */
 /*
  * The first line of the input is a metrics line, all of it a raw blob.  A line

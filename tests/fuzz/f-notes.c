@@ -1,5 +1,5 @@
 /* needs: tests/fuzz/fake_repo.c core/notes*.c core/store_lines.c core/graph.c
-	core/metrics.c core/json.c core/record.c core/source.c core/sha1.c
+	core/metrics*.c core/usage.c core/json.c core/record.c core/source.c core/sha1.c
 	core/store_spec.c core/incoming_notes.c core/incoming_text.c core/oidset.c
 	core/dtype.c core/expr.c core/ini.c core/kernel*.c */
 /*

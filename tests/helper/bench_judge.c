@@ -455,17 +455,19 @@ static bool crowns_one(struct lab *l, struct repo *r, int seed)
 		.depth = 1, .round = 4, .keep = 0.8, .seed = (uint64_t)seed,
 		.proposer = xstrdup("null"),
 		.device = xstrdup(l->judge->info.device),
-		.seeds = xstrdup(""), .attempts = 12,
+		.seeds = xstrdup(""), .budget = { .attempts = 12 },
 	};
+	struct purse purse;
 	struct search_run run = {
 		.kernel = l->k, .root = &l->root, .aux = &l->root,
 		.policy = policy_find("greedy"), .proposer = &proposer_null,
 		.judge = &l->judge, .jobs = 1, .config = l->config,
-		.attempts = 12, .stop_fd = -1,
+		.purse = &purse, .stop_fd = -1,
 	};
 	struct err err = ERR_INIT;
 	bool crowned;
 
+	purse_init(&purse, &spec.budget);
 	if (repo_head(r, &spec.base, &err))
 		die(&err);
 	spec.root = spec.base;

@@ -1,6 +1,6 @@
 /* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
  * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
- * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics*.c core/usage.c core/lesson.c core/prior.c core/graph.c core/store*.c
  *
  * Drives the store for the shell tests: one command a run, plain lines out,
  * exit status 0, 1 ("no") or 128 with the message on stderr.
@@ -72,8 +72,8 @@ static int do_create(int argc, char **argv)
 		.kernel = argv[1], .policy = xstrdup("greedy"), .width = 4,
 		.branches = 2, .depth = 6, .round = 8, .keep = 0.5,
 		.seed = UINT64_MAX, .proposer = xstrdup("builtin"),
-		.device = xstrdup("dev-avx2-t1"), .attempts = 100,
-		.time_s = 60.5,
+		.device = xstrdup("dev-avx2-t1"),
+		.budget = { .attempts = 100, .time_s = 60.5 },
 	};
 	int ret = want(argc, argv, 2, "<kernel> [<root>]");
 
@@ -109,7 +109,7 @@ static int do_list(int argc, char **argv)
 	for (size_t i = 0; !ret && i < l.nr; i++)
 		printf("%s %s %s %llu %.17g\n", l.v[i].slug, l.v[i].kernel,
 		       l.v[i].policy, (unsigned long long)l.v[i].seed,
-		       l.v[i].time_s);
+		       l.v[i].budget.time_s);
 	spec_list_release(&l);
 	show_warnings(&warn);
 	return ret ? failed() : 0;

@@ -1,6 +1,6 @@
 /* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
  * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
- * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics*.c core/usage.c core/lesson.c core/prior.c core/graph.c core/store*.c
  *
  * store_dump <slug> <device>: the graph of a search, every field of it.
  */
@@ -41,6 +41,7 @@ static void dump_record(const struct record *r)
 	number("gbs", r->gbs);
 	number("roof", r->roof);
 	number("attempt", r->attempt_s);
+	number("device_s", r->device_s);
 	text("error", r->error);
 	text("host", r->host);
 	text("device", r->device);
@@ -73,8 +74,26 @@ static void dump_node(const struct graph *g, uint32_t i)
 	text("by", n->rec_worker);
 	number("score", n->score);
 	number("spent", n->spent_s);
+	number("device", n->device_s);
+	printf(" steps=%d", n->steps);
 	putchar('\n');
 	dump_record(&n->rec);
+}
+
+static void dump_call(const struct call *c)
+{
+	const struct usage *u = &c->used;
+
+	printf("call %s step %" PRIu32 " time %" PRId64 " %d tokens %" PRId64
+	       " %" PRId64 " %" PRId64 " %" PRId64, u->id, c->step, c->time,
+	       c->claimed, u->tokens_in, u->tokens_cached, u->tokens_out,
+	       u->tokens_reasoning);
+	text("agent", u->agent);
+	text("model", u->model);
+	text("worker", c->worker);
+	number("cost", u->cost);
+	number("seconds", u->seconds);
+	putchar('\n');
 }
 
 static void dump(const struct graph *g)
@@ -86,12 +105,23 @@ static void dump(const struct graph *g)
 		       verdict_name(g->spend[i].verdict),
 		       oid_text(&g->spend[i].state).s);
 		number("attempt", g->spend[i].attempt_s);
-		putchar('\n');
+		number("device", g->spend[i].device_s);
+		if (g->spend[i].recipe) {
+			printf(" from %" PRIu32 " on %" PRIu32 " '%s'",
+			       g->spend[i].parent, g->spend[i].origin,
+			       g->spend[i].recipe);
+			number("score", g->spend[i].score);
+		}
+		printf(" line %" PRIx64 "\n", g->spend[i].line);
 	}
+	for (uint32_t i = 0; i < g->nr_call; i++)
+		dump_call(&g->call[i]);
 	printf("champion %" PRIu32 " united %" PRIu32 " %" PRIu32, g->champion,
 	       g->united_step, g->united_rounds);
 	number("spent", g->spent_s);
-	putchar('\n');
+	number("device", g->device_s);
+	number("cost", g->cost);
+	printf(" tokens %" PRId64 "\n", g->tokens);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* needs: core/oid.c core/dtype.c core/expr.c core/ini.c core/kernel*.c
  * core/record.c core/source.c core/sha1.c core/oidset.c core/repo*.c core/git.c
- * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics*.c core/usage.c core/lesson.c core/prior.c core/graph.c core/store*.c
  *
  * Fills a search with made-up nodes of realistic size, through the store:
  *

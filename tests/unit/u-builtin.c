@@ -1,11 +1,13 @@
-/* needs: agents/registry.c agents/builtin/builtin.c agents/builtin/ccopt.c
+/* needs: agents/registry.c agents/scripted/s*.c core/usage.c agents/builtin/builtin.c agents/builtin/ccopt.c
 	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/cross.c agents/builtin/evidence.c
 	agents/builtin/fastmath.c agents/builtin/maxloop.c
-	agents/builtin/moves.c agents/builtin/recipe.c
+	agents/builtin/moves.c agents/builtin/draw.c agents/builtin/locus.c
+	agents/builtin/memo.c agents/builtin/learn.c agents/builtin/model.c
+	agents/builtin/shape.c agents/builtin/space.c agents/builtin/recipe.c
 	agents/builtin/restrict.c agents/builtin/site.c
 	agents/builtin/strategy.c agents/builtin/tunables.c
 	agents/builtin/vecmath.c agents/builtin/vectext.c agents/builtin/vw.c
-	core/proposer.c core/rng.c core/source.c core/sha1.c core/kernel.c
+	core/proposer.c core/graph.c core/prior.c core/record.c core/rng.c core/source.c core/sha1.c core/kernel.c
 	core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c core/kernel_shape.c core/ini.c
 	core/expr.c core/dtype.c */
 #include "tests/unit/tap.h"
@@ -350,7 +352,7 @@ static void parameters(void)
 	      "an unknown strategy");
 	set_init(&t, "", tuned);
 	if (!site_init(&s, t.k, &t.src, &err)) {
-		moves_find(&m, &s, &from, 1);
+		moves_find(&m, &s, &from, NULL);
 		for (size_t i = 0; i < m.nr_loci; i++)
 			for (size_t k = 0; m.locus[i].key &&
 			     k < m.locus[i].values.nr; k++)
@@ -391,8 +393,10 @@ static void all_proposals(const struct set *t, const char *recipe,
 
 	m.nr = 0;
 	while (m.nr < 1000) {
-		struct propose_ask ask = { t->k, &t->src, recipe, seed, 1,
-					   seen, &m };
+		struct propose_ask ask = {
+			.kernel = t->k, .origin = &t->src, .recipe = recipe,
+			.seed = seed, .step = 1, .seen = seen, .seen_ctx = &m
+		};
 		struct srcset again = SRCSET_INIT;
 		struct err err = ERR_INIT;
 		struct oid replayed;
@@ -460,8 +464,10 @@ static void plans(void)
 	struct set t;
 
 	set_init(&t, "", matmul);
-	if (ok(!builtin->propose(&(struct propose_ask){ t.k, &t.src, "", 1, 1,
-							NULL, NULL },
+	if (ok(!builtin->propose(&(struct propose_ask){ .kernel = t.k,
+							.origin = &t.src,
+							.recipe = "",
+							.seed = 1 },
 				 &p, &err), "a proposal for a product")) {
 		is_str(p.strategy, "restrict+fastmath", "two levers");
 		is_str(p.subject, "k: promise restrict on x, y and let the "

@@ -1,11 +1,13 @@
-/* needs: agents/registry.c agents/builtin/builtin.c agents/builtin/ccopt.c
+/* needs: agents/registry.c agents/scripted/s*.c core/usage.c agents/builtin/builtin.c agents/builtin/ccopt.c
 	agents/builtin/cfunc.c agents/builtin/clex.c agents/builtin/cross.c
 	agents/builtin/evidence.c agents/builtin/fastmath.c
-	agents/builtin/maxloop.c agents/builtin/moves.c agents/builtin/recipe.c
+	agents/builtin/maxloop.c agents/builtin/moves.c agents/builtin/draw.c agents/builtin/locus.c
+	agents/builtin/memo.c agents/builtin/learn.c agents/builtin/model.c
+	agents/builtin/shape.c agents/builtin/space.c agents/builtin/recipe.c
 	agents/builtin/restrict.c agents/builtin/site.c
 	agents/builtin/strategy.c agents/builtin/tunables.c
 	agents/builtin/vecmath.c agents/builtin/vectext.c agents/builtin/vw.c
-	core/proposer.c core/rng.c core/source.c core/sha1.c core/kernel.c
+	core/proposer.c core/graph.c core/prior.c core/record.c core/rng.c core/source.c core/sha1.c core/kernel.c
 	core/kernel_arg.c core/kernel_flags.c core/kernel_keys.c
 	core/kernel_shape.c core/ini.c core/expr.c core/dtype.c */
 #include "tests/unit/tap.h"
@@ -99,7 +101,8 @@ static void random_recipe(struct rng *rng, struct buf *out)
 		struct recipe next;
 		struct moves m;
 
-		moves_find(&m, &s, &r, rng_next(rng));
+		moves_find(&m, &s, &r, NULL);
+		moves_pairs(&m, rng_next(rng));
 		move_apply(&m, &m.v[rng_below(rng, m.nr)], &r, &next);
 		recipe_release(&r);
 		r = next;

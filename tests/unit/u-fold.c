@@ -1,8 +1,9 @@
 /* needs: core/dtype.c core/expr.c core/ini.c core/kernel*.c core/record.c
  * core/source.c core/sha1.c core/oid.c core/oidset.c core/repo*.c core/git.c
- * core/notes*.c core/json.c core/metrics.c core/graph.c core/store*.c
+ * core/notes*.c core/json.c core/metrics*.c core/usage.c core/lesson.c core/prior.c core/graph.c core/store*.c
  * core/search*.c core/policy*.c core/rng.c core/trial.c core/judge*.c
  * core/proposer.c core/paths.c core/publish.c core/landing.c core/tempdir.c
+ * core/purse.c core/prior.c core/round.c core/journal.c
  */
 #include <string.h>
 #include <sys/mman.h>

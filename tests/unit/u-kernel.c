@@ -50,6 +50,8 @@ static const char full[] =
 	"\tscratch = 1M malloc\n"
 	"\tdeny = ccopt vw\n"
 	"\tdeny = vw rt\n"
+	"\ttunable = TILE 16\t032 65536\n"
+	"\ttunable = _u 1\n"
 	"\treference = ref/linear.c:linear_ref double\n"
 	"\tbaseline = kernels/linear_gelu.c\n"
 	"\trival = tuned/a.c:linear\n"
@@ -132,6 +134,12 @@ static void full_rest(const struct kernel *k)
 	ok(k->alias.nr == 4 && !strcmp(k->alias.v[2], "count"), "aliases");
 	ok(k->scratch == 1 << 20 && k->scratch_malloc, "scratch");
 	ok(k->deny.nr == 3 && strv_has(&k->deny, "rt"), "denied");
+	ok(k->nr_tunables == 2 && k->tunable[0].values.nr == 3 &&
+	   !strcmp(k->tunable[0].name, "TILE") &&
+	   !strcmp(k->tunable[0].values.v[1], "32") &&
+	   !strcmp(k->tunable[1].name, "_u"), "numbers to tune");
+	ok(strstr(k->text.ptr, "\ntunable = TILE 16 032 65536\n") != NULL,
+	   "are in the normal text");
 	is_str(k->reference.symbol, "linear_ref", "the reference's symbol");
 	ok(k->reference.is_double && !k->baseline.is_double, "in double");
 	is_str(k->baseline.symbol, "linear_gelu", "symbol by default");
@@ -390,6 +398,22 @@ static void wrong_values(void)
 		{ HEAD OUT "scratch = M\n", "wanted a size" },
 		{ HEAD OUT "scratch = 99999999999999999999\n", "a size" },
 		{ HEAD OUT "deny = Vw\n", "no such strategy" },
+		{ HEAD OUT "tunable = a-b 1\n", ":5: tunable = a-b: wanted "
+		  "the name of a #define" },
+		{ HEAD OUT "tunable = for 1\n", "wanted the name" },
+		{ HEAD OUT "tunable = T\n", "lacks the values" },
+		{ HEAD OUT "tunable = T 0\n", "'0' is not a number from 1 to "
+		  "65536" },
+		{ HEAD OUT "tunable = T 65537\n", "'65537' is not" },
+		{ HEAD OUT "tunable = T -4\n", "'-4' is not" },
+		{ HEAD OUT "tunable = T 4k\n", "'4k' is not" },
+		{ HEAD OUT "tunable = T 99999999999999999999\n", "is not" },
+		{ HEAD OUT "tunable = T 4 04\n", "4 is there twice" },
+		{ HEAD OUT "tunable = T 4\ntunable = T 8\n", ":6: tunable = T "
+		  "is there twice" },
+		{ HEAD OUT "tunable = T 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 "
+		  "17\n", "over 16 values" },
+		{ HEAD DIMS "tunable = M 4\n" TIME, "that is a dim" },
 		{ HEAD OUT "threads = 0\n", "wanted 1 to 256" },
 		{ HEAD OUT "threads = 257\n", "wanted 1 to 256" },
 		{ HEAD OUT "threads = 2\ncc = clang\n", "needs cc = gcc" },

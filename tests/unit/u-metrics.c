@@ -1,4 +1,4 @@
-/* needs: core/metrics.c core/json.c core/record.c core/source.c core/sha1.c
+/* needs: core/metrics*.c core/usage.c core/json.c core/record.c core/source.c core/sha1.c
  */
 #include <stdlib.h>
 
@@ -45,6 +45,15 @@ static void test_good(void)
 		     "\"st\":\"" ST "\",\"attempt_s\":0.5}"), METRIC_OK,
 	       "a spend line");
 	is_int(m.step, 4, "its step");
+	ok(!m.recipe, "of no node");
+	metric_release(&m);
+	is_int(parse(&m, HEAD "\"e\":\"spend\",\"step\":4,"
+		     "\"verdict\":\"slower\",\"est_speedup\":0.5,"
+		     "\"from\":3,\"on\":2,\"recipe\":\"restrict; "
+		     "vw(\\u001b)\"}"), METRIC_OK, "one of a pruned node");
+	is_str(m.recipe, "restrict; vw(?)", "its recipe, cleaned");
+	ok(m.from == 3 && m.on == 2, "its parent and origin");
+	is_near(m.rec.est_speedup, 0.5, 0, "its speedup");
 	metric_release(&m);
 	is_int(parse(&m, HEAD "\"e\":\"config\",\"what\":\"done\","
 		     "\"why\":\"exhausted\"}"), METRIC_OK, "a config line");
@@ -96,6 +105,14 @@ static void test_bad(void)
 		HEAD "\"e\":\"eval\",\"st\":\"" ST "\",\"k\":\"361\",\"ep\":1,"
 		"\"dev\":\"d\",\"verdict\":\"same\"}",
 		HEAD "\"e\":\"spend\",\"step\":-1,\"verdict\":\"dup\"}",
+		HEAD "\"e\":\"spend\",\"step\":1,\"verdict\":\"wrong\","
+		"\"recipe\":[]}",
+		HEAD "\"e\":\"spend\",\"step\":1,\"verdict\":\"wrong\","
+		"\"recipe\":\"a\",\"from\":-1}",
+		HEAD "\"e\":\"spend\",\"step\":1,\"verdict\":\"wrong\","
+		"\"recipe\":\"a\",\"on\":4000000001}",
+		HEAD "\"e\":\"spend\",\"step\":1,\"verdict\":\"slower\","
+		"\"recipe\":\"a\",\"est_speedup\":0}",
 		HEAD "\"e\":\"void\",\"of\":\"0123\"}",
 		HEAD "\"e\":\"config\"}",
 	};
@@ -212,6 +229,57 @@ static void test_round_trip(void)
 	buf_release(&raw);
 }
 
+/* A spend line has all of a recipe or nothing of it. */
+static void test_pruned(void)
+{
+	struct buf line = BUF_INIT, recipe = BUF_INIT, again = BUF_INIT;
+	struct metric m, back;
+	size_t len;
+
+	metric_init(&m);
+	metric_now(m.t);
+	m.worker = xstrdup("hosthost-9a3f");
+	m.event = METRIC_SPEND;
+	m.step = 1234;
+	oid_parse(&m.state, ST);
+	m.rec.verdict = V_SLOWER;
+	m.rec.attempt_s = m.rec.device_s = 0.0001234;
+	m.rec.est_speedup = 1.0 / 3.0;
+	m.from = 1200;
+	m.on = 7;
+	for (len = 1; len < METRIC_MAX_LINE; len++) {
+		buf_addch(&recipe, 'r');
+		m.recipe = recipe.ptr;
+		buf_reset(&line);
+		metric_format(&line, &m);
+		if (!strstr(line.ptr, "recipe"))
+			break;
+		if (line.len > METRIC_MAX_LINE)
+			break;
+	}
+	ok(len > 120 && len < METRIC_MAX_LINE && line.len < 300 &&
+	   !strstr(line.ptr, "est_speedup") && !strstr(line.ptr, "from"),
+	   "a recipe of %zu bytes is left out, with what belongs to it", len);
+	recipe.ptr[len - 1] = '\0';
+	m.recipe = recipe.ptr;
+	buf_reset(&line);
+	metric_format(&line, &m);
+	is_ascii_line(&line, "one byte less is there");
+	is_int(metric_parse(&back, line.ptr, line.len - 1, &err), METRIC_OK,
+	       "and is read");
+	ok(back.rec.est_speedup >= m.rec.est_speedup &&
+	   back.rec.est_speedup <= m.rec.est_speedup, "its speedup to the "
+	   "last bit");
+	metric_format(&again, &back);
+	is_str(again.ptr, line.ptr, "written again it is the same line");
+	m.recipe = NULL;
+	metric_release(&m);
+	metric_release(&back);
+	buf_release(&line);
+	buf_release(&again);
+	buf_release(&recipe);
+}
+
 static void test_small(void)
 {
 	struct metric m;
@@ -284,6 +352,146 @@ static void test_now(void)
 	ok(rising, "times of one process rise");
 }
 
+#define CALL HEAD "\"e\":\"spend\",\"step\":7,\"call\":\"0123456789ab\","
+#define NAMES "\"agent\":\"planner\",\"model\":\"lab/big-1.5:x\","
+#define TOKENS "\"in\":1000,\"cached\":200,\"out\":50,\"reason\":7"
+
+static void test_call(void)
+{
+	struct metric m;
+	struct buf b = BUF_INIT;
+
+	is_int(parse(&m, CALL NAMES TOKENS ",\"cost\":0.25,\"s\":3}"),
+	       METRIC_OK, "a call");
+	is_str(m.used.id, "0123456789ab", "its id");
+	is_str(m.used.agent, "planner", "its agent");
+	is_str(m.used.model, "lab/big-1.5:x", "its model");
+	is_int(usage_tokens(&m.used), 1257, "its tokens");
+	is_near(m.used.cost, 0.25, 0, "its cost");
+	is_near(m.used.seconds, 3, 0, "its seconds");
+	is_int(m.step, 7, "its step");
+	metric_format(&b, &m);
+	is_str(b.ptr, CALL NAMES TOKENS ",\"cost\":0.25,\"s\":3}\n",
+	       "it is written as it was");
+	metric_release(&m);
+	is_int(parse(&m, CALL NAMES TOKENS ",\"raw\":\"" ST "\"}"),
+	       METRIC_OK, "a call of unknown price");
+	ok(isnan(m.used.cost) && isnan(m.used.seconds) &&
+	   oid_is_zero(&m.raw), "has no cost, and no blob");
+	metric_release(&m);
+	is_int(parse(&m, CALL NAMES TOKENS ",\"s\":1e9}"), METRIC_OK,
+	       "a call that took long");
+	is_near(m.used.seconds, METRIC_MAX_ATTEMPT_S, 0, "took a day at most");
+	metric_release(&m);
+	buf_release(&b);
+}
+
+static void test_call_bad(void)
+{
+	static const char *const bad[] = {
+		CALL NAMES "\"in\":1,\"cached\":0,\"out\":0}",
+		CALL NAMES "\"in\":-1,\"cached\":0,\"out\":0,\"reason\":0}",
+		CALL NAMES "\"in\":1.5,\"cached\":0,\"out\":0,\"reason\":0}",
+		CALL NAMES "\"in\":\"1\",\"cached\":0,\"out\":0,\"reason\":0}",
+		CALL NAMES "\"in\":9007199254740994,\"cached\":0,\"out\":0,"
+			"\"reason\":0}",
+		CALL NAMES TOKENS ",\"cost\":-0.01}",
+		CALL NAMES TOKENS ",\"cost\":1000000001}",
+		CALL NAMES TOKENS ",\"cost\":\"1\"}",
+		CALL NAMES TOKENS ",\"s\":-1}",
+		CALL NAMES TOKENS ",\"verdict\":\"dup\"}",
+		CALL "\"agent\":\"a b\",\"model\":\"m\"," TOKENS "}",
+		CALL "\"agent\":\"a\",\"model\":\"\"," TOKENS "}",
+		CALL "\"agent\":\"a\",\"model\":\"-m\"," TOKENS "}",
+		CALL "\"agent\":\"a\",\"model\":\"m\\u001b\"," TOKENS "}",
+		CALL "\"agent\":\"a\"," TOKENS "}",
+		CALL "\"agent\":\"a\",\"model\":\"0123456789012345678901234567"
+			"8901234567890123456789012345678901234\"," TOKENS "}",
+		HEAD "\"e\":\"spend\",\"step\":7,\"call\":\"0123456789AB\","
+			NAMES TOKENS "}",
+		HEAD "\"e\":\"spend\",\"step\":7,\"call\":null,"
+			NAMES TOKENS ",\"verdict\":\"dup\"}",
+		HEAD "\"e\":\"spend\",\"call\":\"0123456789ab\"," NAMES
+			TOKENS "}",
+	};
+	struct metric m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		is_int(parse(&m, bad[i]), ERR_FORMAT, "bad call %zu", i);
+		ok(err.msg[0] != '\0', "and why");
+	}
+}
+
+/* The longest that a worker of ours can write. */
+static void test_call_long(void)
+{
+	char name[USAGE_MAX_NAME + 1], bad[300];
+	struct metric m, twice;
+	struct buf b = BUF_INIT;
+
+	memset(name, 'n', USAGE_MAX_NAME);
+	name[USAGE_MAX_NAME] = '\0';
+	memset(bad, '"', sizeof(bad) - 1);
+	bad[sizeof(bad) - 1] = '\0';
+	metric_init(&m);
+	m.event = METRIC_SPEND;
+	m.worker = xstrdup("hostname-0123-256");
+	m.step = METRIC_MAX_OWN_STEP;
+	metric_now(m.t);
+	m.used = (struct usage){
+		.agent = xstrdup(name), .model = xstrdup(bad),
+		.tokens_in = INT64_MAX, .tokens_cached = INT64_MAX,
+		.tokens_out = INT64_MAX, .tokens_reasoning = INT64_MAX,
+		.cost = 1.0 / 3e5, .seconds = 86399.75, .id = "0123456789ab",
+	};
+	metric_format(&b, &m);
+	is_ascii_line(&b, "the longest call");
+	is_int(parse(&twice, b.ptr), METRIC_OK, "it is read again");
+	is_str(twice.used.agent, name, "its agent");
+	is_int((int)strspn(twice.used.model, "_"), USAGE_MAX_NAME,
+	       "its model, made fit");
+	is_int(twice.used.tokens_in == USAGE_MAX_TOKENS, 1, "its tokens");
+	is_int(usage_tokens(&twice.used) == USAGE_MAX_TOKENS, 1,
+	       "sums stop there");
+	metric_release(&twice);
+	m.used.cost = -5;
+	m.used.tokens_in = -5;
+	buf_reset(&b);
+	metric_format(&b, &m);
+	is_int(parse(&twice, b.ptr), METRIC_OK, "what is below 0");
+	ok(twice.used.tokens_in == 0 && twice.used.cost >= 0 &&
+	   twice.used.cost <= 0, "is 0");
+	metric_release(&twice);
+	metric_release(&m);
+	buf_release(&b);
+}
+
+static void test_seconds(void)
+{
+	ok(metric_seconds("1970-01-01T00:00:00.000Z") == 0, "the epoch");
+	ok(metric_seconds("2026-12-01T07:00:10.679Z") == 1796108410,
+	   "seconds of a time");
+	ok(metric_seconds("2024-02-29T23:59:59.999Z") == 1709251199,
+	   "of a leap day");
+	ok(metric_seconds("9999-99-99T99:99:99.999Z") > 0, "of none at all");
+}
+
+static void test_device_s(void)
+{
+	struct metric m;
+
+	is_int(parse(&m, EVAL "\"verdict\":\"same\",\"device_s\":1.5}"),
+	       METRIC_OK, "device seconds");
+	is_near(m.rec.device_s, 1.5, 0, "are read");
+	metric_release(&m);
+	is_int(parse(&m, EVAL "\"verdict\":\"same\",\"device_s\":1e9}"),
+	       METRIC_OK, "too many");
+	is_near(m.rec.device_s, METRIC_MAX_ATTEMPT_S, 0, "are a day");
+	metric_release(&m);
+	is_int(parse(&m, EVAL "\"verdict\":\"same\",\"device_s\":-1}"),
+	       ERR_FORMAT, "below 0 they are none");
+}
+
 int main(void)
 {
 	char id[13];
@@ -292,9 +500,15 @@ int main(void)
 	test_ignored();
 	test_bad();
 	test_round_trip();
+	test_pruned();
 	test_small();
 	test_raw_bad();
 	test_now();
+	test_call();
+	test_call_bad();
+	test_call_long();
+	test_seconds();
+	test_device_s();
 	metric_id("hello\n", 6, id);
 	is_str(id, "ce013625030b", "a line is named as git names a blob");
 	return tap_done();

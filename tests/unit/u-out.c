@@ -223,7 +223,7 @@ static void json(void)
 	       SHAPE("2") ",\"compiled\":true,\"correct\":true,"
 	       "\"launches\":12,\"host\":null,\"device\":null,"
 	       "\"sandbox\":null,\"oracle\":null,\"trust\":\"measured\","
-	       "\"attempt_s\":null,\"error\":\"no \\\"error\\\"\"}\n",
+	       "\"attempt_s\":null,\"device_s\":null,\"error\":\"no \\\"error\\\"\"}\n",
 	       "a record, by the names of the design");
 }
 
