@@ -42,7 +42,7 @@ extern const struct cmd cmd_init, cmd_add, cmd_audit, cmd_explore, cmd_resume,
 	cmd_tune,
 	cmd_measure, cmd_status, cmd_log, cmd_show, cmd_graph, cmd_frontier,
 	cmd_best, cmd_cost, cmd_diff, cmd_pick, cmd_merge, cmd_prune, cmd_verify, cmd_doctor,
-	cmd_version, cmd_push, cmd_pull,
+	cmd_version, cmd_push, cmd_pull, cmd_knowledge,
 	cmd_hook;	/* in hooks/ */
 
 /* ERR_USAGE gives 129, ERR_STOPPED 130, others 128. */

@@ -119,6 +119,10 @@ _git_maxkernel ()
 		run) __gitcomp "pre-push pre-receive" ;;
 		esac
 		;;
+	knowledge)
+		[ "$prev" != knowledge ] || __gitcomp "search list show add \
+			learn lessons forget"
+		;;
 	worker)
 		__gitcomp_nl "$(__git remote)"
 		;;

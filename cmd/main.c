@@ -23,6 +23,7 @@ static const struct cmd *const commands[] = {
 	&cmd_pick, &cmd_merge, &cmd_prune, &cmd_verify,
 	&cmd_hook,
 	&cmd_push, &cmd_pull,
+	&cmd_knowledge,
 	&cmd_version,
 };
 
