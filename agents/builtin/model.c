@@ -131,7 +131,8 @@ static void add_point(struct model *m, const int *setting, double score,
 	GROW(m->point, m->nr, m->cap);
 	p = &m->point[m->nr++];
 	p->setting = xcalloc(m->nr_loci, sizeof(*p->setting));
-	memcpy(p->setting, setting, m->nr_loci * sizeof(*setting));
+	for (size_t i = 0; i < m->nr_loci; i++)
+		p->setting[i] = setting[i];
 	p->score = score;
 	p->pending = pending;
 }
