@@ -107,10 +107,24 @@ void search_clock(struct state *st)
 	purse_clock(p, search_now_s() - p->start_s);
 }
 
+/* Of several searches each has a first round, whatever those before it keep
+ * back for their ends: nothing is kept of it. */
+static struct purse purse_of(struct state *st)
+{
+	struct purse p;
+
+	search_clock(st);
+	p = *st->run->purse;
+	if (st->run->share > 0 && st->run->share < 1 && !st->rounds)
+		p.reserve_s = 0;
+	return p;
+}
+
 bool search_late(struct state *st, double spare)
 {
-	search_clock(st);
-	return purse_late(st->run->purse, spare);
+	struct purse p = purse_of(st);
+
+	return purse_late(&p, spare);
 }
 
 void search_keep_back(struct state *st)
@@ -145,6 +159,7 @@ bool search_may_go_on(struct state *st, const struct proposer *by,
 	struct search_run *run = st->run;
 	bool joint = st->joint && run->crowd->company;
 	int64_t tokens = 0, before = (int64_t)planned + st->others;
+	struct purse p;
 	enum purse_end e;
 	double cost = 0;
 
@@ -158,8 +173,8 @@ bool search_may_go_on(struct state *st, const struct proposer *by,
 	}
 	if (by && by->estimate)
 		by->estimate(run->kernel, &tokens, &cost);
-	search_clock(st);
-	e = purse_ask(run->purse, before, tokens, cost);
+	p = purse_of(st);
+	e = purse_ask(&p, before, tokens, cost);
 	/* With others it is their attempts too that are counted, elsewhere. */
 	if (e == PURSE_OPEN || (joint && e == PURSE_ATTEMPTS))
 		return true;
@@ -469,6 +484,7 @@ int search_round(struct search_run *run, bool *more, struct err *err)
 		return 0;
 	}
 	ret = run_round(st, st->round, more, err);
+	st->rounds++;
 	if (ret || *more || !search_crowd_lost(st))
 		st->round++;
 	else	/* what is left of it is made alone */
@@ -493,6 +509,7 @@ int search_end(struct search_run *run, int ret, struct err *err)
 		/* What was kept back is for this. */
 		purse_reserve(run->purse, st->reserve_s, 0);
 		st->reserve_s = 0;
+		st->rounds++;
 		st->prefix = run->graph.nr;
 		st->champion = run->graph.champion;
 		search_remember(st);

@@ -55,6 +55,7 @@ struct state {
 	unsigned char *gone;	/* of nr_gone nodes: see round_plan.gone */
 	size_t nr_gone;
 	uint32_t round;		/* the next one */
+	uint32_t rounds;	/* made in this run */
 	char *why;		/* what the policy last said of itself */
 	double entered;		/* the call that is running */
 	double inside_s;	/* of this call waited for judges or models */
