@@ -102,7 +102,7 @@ test_that 'one session takes all that candidates do' '
 	bad k9 49 "s/float s = 0;/static float k; float s = k; k += 1;/" &&
 	bad k10 50 "s/s += x\[i \* N + j\] \* x\[i \* N + j\];/{ float v = x[i * N + j]; s += v == v ? v * v : 0; }/" &&
 	bad k11 51 "s/y\[j\] = s;/y[j] = s; y[-1] = s;/" &&
-	sed "s/^void/static volatile float t;\nvoid/; s/float s = 0;/t = 0; for (volatile int q = 0; q < 5000; q++);/; s/s += /t += /; s/= s;/= t;/" "$SCRATCH/root.c" >new.c &&
+	sed "s/^void/static volatile float t;\nvoid/; s/float s = 0;/t = 0; for (volatile int q = 0; q < 40000; q++);/; s/s += /t += /; s/= s;/= t;/" "$SCRATCH/root.c" >new.c &&
 	candidate k12 new.c && ask check 52 k12 &&
 	ask check 91 f1 &&
 	judge
