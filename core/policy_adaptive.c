@@ -12,8 +12,17 @@
  *    attempt of a round is a one-shot sample, as of bestofn, in case the
  *    model is blind to something; a gain ends that.
  *
- * Which of the others is best does not hang on the budget while a space is
- * known: from 8 to 60 attempts it is learn (see policy.c).
+ * Measured as in policy.c, the mean share of the best that was found after 4,
+ * 8, 16, 32 and 60 attempts, so that the budget need not be asked while a
+ * space is known:
+ *
+ *	adaptive	0.968 0.985 0.994 0.999 1.000
+ *	learn		0.961 0.976 0.980 0.999 1.000
+ *	greedy		0.856 0.957 0.987 0.997 0.999
+ *	bestofn		0.912 0.961 0.982 0.991 0.996
+ *
+ * PATIENT of 3, 6 and 12 are alike.  The choices where a space is not known
+ * (BEAM_WIDTH, FEW, hybrid) are by reason: no table has such a proposer.
  *
  * The size of a round is the spec's for the whole search.
  */
