@@ -1,6 +1,7 @@
 #include "core/graph.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -382,13 +383,39 @@ bool graph_spend_tells(const struct graph *g, uint32_t spend)
 	return true;
 }
 
-bool graph_has_step(const struct graph *g, uint32_t step)
+/* Of nr things of this size, sorted by the step at their beginning + at. */
+static uint32_t first_from(const void *v, uint32_t nr, size_t size, size_t at,
+			   uint32_t step)
 {
-	for (uint32_t i = 0; i < g->nr; i++)
-		if (g->node[i].step == step && i)
-			return true;
-	for (uint32_t i = 0; i < g->nr_spend; i++)
-		if (g->spend[i].step == step)
-			return true;
-	return false;
+	uint32_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2, there;
+
+		memcpy(&there, (const char *)v + mid * size + at,
+		       sizeof(there));
+		if (there < step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t graph_node_from(const struct graph *g, uint32_t step)
+{
+	return first_from(g->node, g->nr, sizeof(*g->node),
+			  offsetof(struct node, step), step);
+}
+
+uint32_t graph_spend_from(const struct graph *g, uint32_t step)
+{
+	return first_from(g->spend, g->nr_spend, sizeof(*g->spend),
+			  offsetof(struct spend, step), step);
+}
+
+uint32_t graph_call_from(const struct graph *g, uint32_t step)
+{
+	return first_from(g->call, g->nr_call, sizeof(*g->call),
+			  offsetof(struct call, step), step);
 }

@@ -150,7 +150,10 @@ uint32_t graph_used(const struct graph *g, uint32_t node, struct usage *sum,
  * several workers made and pruned one node, one line does; none while one of
  * them has it. */
 bool graph_spend_tells(const struct graph *g, uint32_t spend);
-/* The step was made already (node or spend line)? */
-bool graph_has_step(const struct graph *g, uint32_t step);
+/* The first node, spend line and call of this step or a later one; their
+ * number if there is none. */
+uint32_t graph_node_from(const struct graph *g, uint32_t step);
+uint32_t graph_spend_from(const struct graph *g, uint32_t step);
+uint32_t graph_call_from(const struct graph *g, uint32_t step);
 
 #endif

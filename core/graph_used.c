@@ -7,23 +7,15 @@
 uint32_t graph_call_node(const struct graph *g, uint32_t step,
 			 const char *worker)
 {
-	uint32_t lo = 1, hi = g->nr, found = NODE_NONE;
+	uint32_t i = graph_node_from(g, step), found = NODE_NONE;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->node[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < g->nr && g->node[lo].step == step; lo++) {
-		const char *w = g->node[lo].worker;
+	for (i += !i; i < g->nr && g->node[i].step == step; i++) {
+		const char *w = g->node[i].worker;
 
 		if (w && !strcmp(w, worker))
-			return lo;
+			return i;
 		if (found == NODE_NONE)
-			found = lo;
+			found = i;
 	}
 	return found;
 }
@@ -31,21 +23,14 @@ uint32_t graph_call_node(const struct graph *g, uint32_t step,
 uint32_t graph_used(const struct graph *g, uint32_t node, struct usage *sum,
 		    uint32_t *unknown)
 {
-	uint32_t step = g->node[node].step, lo = 0, hi = g->nr_call, nr = 0;
+	uint32_t step = g->node[node].step, nr = 0;
+	uint32_t i = graph_call_from(g, step);
 
 	*sum = (struct usage){ .cost = 0 };
 	if (unknown)
 		*unknown = 0;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->call[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; node && lo < g->nr_call && g->call[lo].step == step; lo++) {
-		const struct call *c = &g->call[lo];
+	for (; node && i < g->nr_call && g->call[i].step == step; i++) {
+		const struct call *c = &g->call[i];
 
 		if (graph_call_node(g, step, c->worker) != node)
 			continue;

@@ -453,41 +453,10 @@ static void count_node(struct prior *p, const struct graph *g, uint32_t i,
 	count_step(p, &parent, &child, n->rec.verdict, target, shape);
 }
 
-/* The first node, or spend line, behind a step. */
-static uint32_t node_behind(const struct graph *g, uint32_t step)
-{
-	uint32_t lo = 0, hi = g->nr;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->node[mid].step <= step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static uint32_t spend_behind(const struct graph *g, uint32_t step)
-{
-	uint32_t lo = 0, hi = g->nr_spend;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->spend[mid].step <= step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* What a step made: a node of this search, or one that was pruned. */
 static bool made_by(const struct graph *g, uint32_t step, struct version *out)
 {
-	uint32_t i = step ? node_behind(g, step - 1) : 0;
+	uint32_t i = graph_node_from(g, step);
 
 	if (!step) {
 		*out = version_of(&g->node[0]);
@@ -498,7 +467,7 @@ static bool made_by(const struct graph *g, uint32_t step, struct version *out)
 			*out = version_of(&g->node[i]);
 			return true;
 		}
-	i = spend_behind(g, step - 1);
+	i = graph_spend_from(g, step);
 	for (; i < g->nr_spend && g->spend[i].step == step; i++)
 		if (g->spend[i].recipe) {
 			*out = (struct version){ g->spend[i].recipe,
@@ -521,7 +490,8 @@ static void count_spend(struct prior *p, const struct graph *g, uint32_t i,
 void prior_count_graph(struct prior *p, const struct graph *g, uint32_t after,
 		       uint32_t upto, const char *target, const char *shape)
 {
-	uint32_t node = node_behind(g, after), spend = spend_behind(g, after);
+	uint32_t node = graph_node_from(g, after + 1);
+	uint32_t spend = graph_spend_from(g, after + 1);
 
 	if (!is_word(target, SLUG "+") || !is_word(shape, SLUG))
 		return;

@@ -79,18 +79,10 @@ static void lines_of(const struct lines *l, const struct oid *id, size_t *lo,
 /* The lines are in order of their steps. */
 static bool has_spend(const struct graph *g, const struct node *n)
 {
-	uint32_t lo = 0, hi = g->nr_spend;
+	uint32_t i = graph_spend_from(g, n->step);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->spend[mid].step < n->step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < g->nr_spend && g->spend[lo].step == n->step; lo++)
-		if (oid_eq(&g->spend[lo].state, &n->state))
+	for (; i < g->nr_spend && g->spend[i].step == n->step; i++)
+		if (oid_eq(&g->spend[i].state, &n->state))
 			return true;
 	return false;
 }

@@ -231,11 +231,7 @@ void search_remember(struct state *st)
 
 uint32_t search_nodes_before(const struct graph *g, uint32_t step)
 {
-	uint32_t nr = 0;
-
-	while (nr < g->nr && g->node[nr].step <= step)
-		nr++;
-	return nr;
+	return graph_node_from(g, step + 1);
 }
 
 /* Told whenever it changes. */

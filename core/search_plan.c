@@ -47,44 +47,24 @@ static int source(void *ctx, uint32_t node, struct srcset *out,
 	return search_source(ctx, node, out, err);
 }
 
-/* The first node of a step, or g->nr: they are sorted by step. */
-static uint32_t first_of(const struct graph *g, uint32_t step)
-{
-	uint32_t lo = 1, hi = g->nr;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->node[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < g->nr && g->node[lo].step == step ? lo : g->nr;
-}
-
 static bool made(void *ctx, uint32_t step, struct round_made *out)
 {
 	const struct graph *g = &((struct state *)ctx)->run->graph;
-	uint32_t node = first_of(g, step);
+	uint32_t node = graph_node_from(g, step);
+	uint32_t spend = graph_spend_from(g, step);
 
 	*out = (struct round_made){ .parent = { NODE_NONE, NODE_NONE } };
-	if (node < g->nr) {
+	if (node < g->nr && g->node[node].step == step) {
 		out->state = g->node[node].state;
 		out->by = g->node[node].proposer;
 		memcpy(out->parent, g->node[node].parent,
 		       sizeof(out->parent));
 		return true;
 	}
-	for (uint32_t i = g->nr_spend; i-- > 0;) {
-		if (g->spend[i].step == step) {
-			out->state = g->spend[i].state;
-			return true;
-		}
-		if (g->spend[i].step < step)
-			break;
-	}
-	return false;
+	if (spend == g->nr_spend || g->spend[spend].step != step)
+		return false;
+	out->state = g->spend[spend].state;
+	return true;
 }
 
 /* The rounds that several workers share are planned whole by each. */

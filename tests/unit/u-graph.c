@@ -134,8 +134,13 @@ static void test_same_state(void)
 	g.spend = xcalloc(1, sizeof(*g.spend));
 	g.spend[0].step = 12;
 	g.nr_spend = g.cap_spend = 1;
-	ok(graph_has_step(&g, 9) && graph_has_step(&g, 12) &&
-	   !graph_has_step(&g, 0) && !graph_has_step(&g, 2), "steps made");
+	is_int(graph_node_from(&g, 0), 0, "the root has step 0");
+	is_int(graph_node_from(&g, 2), 2, "of what is behind a step the first");
+	is_int(graph_node_from(&g, 9), 2, "or of that step");
+	is_int(graph_node_from(&g, 10), 3, "none is behind the last");
+	is_int(graph_spend_from(&g, 12), 0, "spend lines alike");
+	is_int(graph_spend_from(&g, 13), 1, "none is behind that");
+	is_int(graph_call_from(&g, 0), 0, "where there is no call");
 	is_int(graph_last_step(&g), 12, "a spend line has a step too");
 	graph_release(&g);
 }
