@@ -15,6 +15,7 @@
 
 #include "cmd/out.h"
 #include "cmd/task.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 #define WAIT_S 600		/* for the first search to begin */
@@ -36,14 +37,6 @@ bool detach_is_on(void)
 const char *detach_log(void)
 {
 	return mine.log ? mine.log : "";
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* ---- the background process ---- */
@@ -237,11 +230,11 @@ static int print_ended(const struct waiting *w, struct err *err)
 
 static int give_up(const struct waiting *w)
 {
-	double end = now_s() + END_MS / 1000.0;
+	double end = clock_s() + END_MS / 1000.0;
 
 	kill(w->pid, SIGTERM);
 	while (waitpid(w->pid, NULL, WNOHANG) == 0) {
-		if (now_s() > end)
+		if (clock_s() > end)
 			kill(w->pid, SIGKILL);
 		poll(NULL, 0, 50);
 	}
@@ -250,7 +243,7 @@ static int give_up(const struct waiting *w)
 
 static int wait_for(const struct waiting *w, struct err *err)
 {
-	double start = now_s();
+	double start = clock_s();
 	char news[MAX_NEWS + 1];
 	ssize_t n = -1;
 
@@ -261,10 +254,10 @@ static int wait_for(const struct waiting *w, struct err *err)
 			{ .fd = task_stop_fd, .events = POLLIN },
 		};
 
-		if (now_s() - start > WAIT_S)
+		if (clock_s() - start > WAIT_S)
 			return print_waiting(w);
 		live("%s: beginning in the background, %.0f s", w->command,
-		     now_s() - start);
+		     clock_s() - start);
 		if (poll(p, 2, 200) > 0 && p[0].revents)
 			n = read(w->fd, news, sizeof(news) - 1);
 	}

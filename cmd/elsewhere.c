@@ -2,10 +2,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd/out.h"
 #include "cmd/running.h"
+#include "core/clock.h"
 #include "core/policy.h"
 
 #define MAX_FRONTIER 16
@@ -26,20 +26,12 @@ static size_t stands_on(const struct search *s, const struct graph *there,
 	return nr;
 }
 
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 static int measure(struct task *t, struct search *s, const struct node *n,
 		   struct err *err)
 {
 	struct srcset source = SRCSET_INIT;
 	struct record rec;
-	double began = now_s();
+	double began = clock_s();
 	int ret = store_source(s->repo, &n->id, t->kernel, false, &source,
 			       err);
 
@@ -47,7 +39,7 @@ static int measure(struct task *t, struct search *s, const struct node *n,
 	if (!ret)
 		ret = task_measure(t, &source, &rec, err);
 	if (!ret) {
-		rec.attempt_s = now_s() - began;
+		rec.attempt_s = clock_s() - began;
 		ret = store_measure(s, &n->id, &n->state, &rec, err);
 	}
 	if (!ret && !isnan(rec.speedup))

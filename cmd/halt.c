@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/opt.h"
 #include "cmd/out.h"
 #include "cmd/running.h"
 #include "cmd/task.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 #define TIMEOUT_S 300.0
@@ -36,14 +36,6 @@ struct halt {
 	bool wait, json;
 	double timeout_s;
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- asking ---- */
 
@@ -131,7 +123,7 @@ static void show(const struct halt *h, const struct halted *one, double s)
 /* 0: all are gone; EXIT_FAILED, EXIT_INTERRUPTED. */
 static int wait_all(struct halt *h, struct err *err)
 {
-	double start = now_s();
+	double start = clock_s();
 
 	for (;;) {
 		struct pollfd p = { .fd = task_stop_fd, .events = POLLIN };
@@ -149,14 +141,14 @@ static int wait_all(struct halt *h, struct err *err)
 			return 0;
 		if (task_stop)
 			return EXIT_INTERRUPTED;
-		if (now_s() - start > h->timeout_s) {
+		if (clock_s() - start > h->timeout_s) {
 			err_set(err, ERR_LIMIT, "search %s has not halted in "
 				"%.0f s: it is asked to, and pid %ld still "
 				"runs it", open->last.search, h->timeout_s,
 				open->last.pid);
 			return EXIT_FAILED;
 		}
-		show(h, open, now_s() - start);
+		show(h, open, clock_s() - start);
 		poll(&p, 1, LOOK_MS);
 	}
 }

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agents/agents.h"
 #include "cmd/claim.h"
 #include "cmd/elsewhere.h"
 #include "cmd/out.h"
 #include "cmd/running.h"
+#include "core/clock.h"
 #include "core/crowd.h"
 #include "core/journal.h"
 #include "core/lease.h"
@@ -392,15 +392,6 @@ bool run_is_halted(struct runner *r)
 	return r->run.halt || (r->running && running_is_asked(r->running));
 }
 
-/* As search_now_s(), which goes on with it. */
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 int run_begin(struct runner *r, struct err *err)
 {
 	int ret = run_claim(r, err);
@@ -410,7 +401,7 @@ int run_begin(struct runner *r, struct err *err)
 	if (ret)
 		return ret;
 	if (!(r->purse->start_s > 0))
-		r->purse->start_s = now_s();
+		r->purse->start_s = clock_s();
 	tell_unfit(r->task, proposer_find(r->search->spec.proposer));
 	ret = open_push(r, err);
 	if (!ret)

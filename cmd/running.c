@@ -7,6 +7,7 @@
 
 #include "cmd/detach.h"
 #include "cmd/node.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 struct running {
@@ -20,14 +21,6 @@ struct running {
 };
 
 static struct running *all;	/* of this process */
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- what it says ---- */
 
@@ -122,7 +115,7 @@ void running_begin(struct running **out, struct search *s,
 	/* What an earlier process left, or was asked. */
 	live_clear(s->repo, s->spec.slug, s->slot);
 	r->deaf = live_is_asked(s->repo, s->spec.slug, s->slot);
-	write_now(r, now_s());
+	write_now(r, clock_s());
 	r->next = all;
 	all = r;
 	detach_tell(s->spec.slug, s->spec.kernel);
@@ -140,7 +133,7 @@ bool running_is_asked(struct running *r)
 
 bool running_tick(struct running *r, const struct search_now *n)
 {
-	double now = now_s();
+	double now = clock_s();
 
 	keep_others(r, now);
 	if (now >= r->next_s) {
@@ -167,7 +160,7 @@ void running_rest(struct running *r, const struct search_run *run)
 void running_tunes(struct running *r)
 {
 	r->state.tuning = true;
-	write_now(r, now_s());
+	write_now(r, clock_s());
 }
 
 void running_end(struct running *r)

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/mem.h"
 #include "core/store_parts.h"
@@ -23,14 +22,6 @@
 #define RACE_PAUSE_S 0.5
 
 enum { CHAIN, PLAN, METRICS, AGENTS };
-
-double crowd_now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void crowd_warn(const struct crowd *c, const char *text)
 {
@@ -62,7 +53,7 @@ static void rest(struct crowd *c, int bad)
 {
 	double s = ldexp(1, bad < 6 ? bad : 6);
 
-	c->retry = crowd_now_s() +
+	c->retry = clock_s() +
 		jittered(c, s < PAUSE_MOST_S ? s : PAUSE_MOST_S);
 }
 
@@ -111,7 +102,7 @@ static int noted_push(struct crowd *c, int ret, bool moved,
 /* After a failure the next call waits for its turn. */
 static bool resting(const struct crowd *c, struct err *err)
 {
-	if ((!c->failed && !c->refused) || crowd_now_s() >= c->retry)
+	if ((!c->failed && !c->refused) || clock_s() >= c->retry)
 		return false;
 	err_set(err, ERR_NET, "the remote '%s' is out of reach", c->remote);
 	return true;
@@ -288,11 +279,11 @@ static void pace(struct crowd *c)
 {
 	struct pollfd p = { .fd = c->opts.stop_fd, .events = POLLIN };
 	double s = c->interval_s * (double)workers(c) + c->pushed_at -
-		crowd_now_s();
+		clock_s();
 
 	if (c->interval_s > 0 && s > 0)
 		poll(&p, p.fd >= 0, (int)(s * 1000) + 1);
-	c->pushed_at = crowd_now_s();
+	c->pushed_at = clock_s();
 }
 
 /* Another makes the rounds alone, and will see that we are here. */
@@ -496,7 +487,7 @@ static int wait_a_little(void *ctx, struct err *err)
 
 	(void)err;
 	if (c->failed || c->refused)
-		s = fmin(c->retry - crowd_now_s(), WAIT_MOST_S);
+		s = fmin(c->retry - clock_s(), WAIT_MOST_S);
 	c->wait_s = c->wait_s * WAIT_GROWS < WAIT_MOST_S ?
 		c->wait_s * WAIT_GROWS : WAIT_MOST_S;
 	keep(c);
@@ -537,7 +528,7 @@ int crowd_open(struct search *s, const struct remote_opts *o, int ttl_s,
 	c->pushed_at = -INFINITY;
 	c->face.claim_s = fmax(CLAIM_S, c->interval_s);
 	rng_init(&c->rng, rng_mix(rng_hash(s->worker, strlen(s->worker)),
-				  (uint64_t)(crowd_now_s() * 1e6)));
+				  (uint64_t)(clock_s() * 1e6)));
 	name_refs(c);
 	ret = leases_open(s->repo, &c->opts, s->spec.slug, s->worker, ttl_s,
 			  &c->leases, err);

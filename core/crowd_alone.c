@@ -15,7 +15,7 @@ static void look_later(struct crowd *c)
 {
 	int n = c->blind < BLIND_MOST ? c->blind : BLIND_MOST;
 
-	c->look_at = crowd_now_s() + ldexp(c->look_s, n);
+	c->look_at = clock_s() + ldexp(c->look_s, n);
 }
 
 /* Trouble of a call that the search goes on without: the pushes tell of it. */
@@ -54,7 +54,7 @@ static void look(struct crowd *c)
 
 void crowd_keep_alone(struct crowd *c)
 {
-	if (crowd_now_s() >= c->look_at)
+	if (clock_s() >= c->look_at)
 		look(c);
 }
 

@@ -2,6 +2,7 @@
 #ifndef CORE_CROWD_PARTS_H
 #define CORE_CROWD_PARTS_H
 
+#include "core/clock.h"
 #include "core/crowd.h"
 #include "core/lease.h"
 #include "core/rng.h"
@@ -52,7 +53,6 @@ struct crowd {
 	bool news;		/* there was some since the last round */
 };
 
-double crowd_now_s(void);
 void crowd_warn(const struct crowd *c, const char *text);
 void crowd_say(const struct crowd *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

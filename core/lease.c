@@ -230,7 +230,7 @@ static int settle_jobs(struct leases *l, struct push_item *item,
 static int push(struct leases *l, struct push_item *item, struct job *job,
 		size_t nr_jobs, struct err *err)
 {
-	double began = lease_now_s();
+	double began = clock_s();
 	int ret = nr_jobs ? remote_push(l->repo, &l->opts, item, nr_jobs,
 					false, err) : 0;
 
@@ -280,7 +280,7 @@ int leases_push(struct leases *l, struct push_item *more, size_t nr,
 	size_t most = l->nr_own + nr, jobs;
 	struct push_item *item = xcalloc(most, sizeof(*item));
 	struct job *job = xcalloc(l->nr_own, sizeof(*job));
-	double began = lease_now_s();
+	double began = clock_s();
 	int ret = 0;
 
 	jobs = add_drops(l, item, job);
@@ -389,7 +389,7 @@ static int renew(struct leases *l, struct err *err)
 	size_t most = l->nr_own, jobs;
 	struct push_item *item = xcalloc(most, sizeof(*item));
 	struct job *job = xcalloc(most, sizeof(*job));
-	double now = lease_now_s();
+	double now = clock_s();
 	struct oid id;
 	int ret = 0;
 
@@ -417,7 +417,7 @@ static int renew(struct leases *l, struct err *err)
 
 int leases_renew(struct leases *l, size_t *lost, struct err *err)
 {
-	double now = lease_now_s();
+	double now = clock_s();
 	bool any = false;
 	int ret = 0;
 

@@ -3,21 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/json.h"
 #include "core/mem.h"
 
 #define MAX_MESSAGE 4096	/* bytes of a lease that are read */
 #define MAX_READ 16		/* leases of others read in one look */
-
-double lease_now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 int lease_clamp_ttl(int64_t s)
 {
@@ -87,7 +78,7 @@ static int read_ttl(struct leases *l, const struct seen *s)
 static void read_ttls(struct leases *l)
 {
 	struct err unused = ERR_INIT;
-	double now = lease_now_s();
+	double now = clock_s();
 	int nr = 0;
 
 	for (size_t i = 0; i < l->nr_seen && nr < MAX_READ; i++) {
@@ -125,7 +116,7 @@ static void saw_other(struct leases *l, const char *key,
 {
 	const struct seen *before = find_seen(l, key);
 
-	*out = (struct seen){ xstrdup(key), *id, lease_now_s(), 0 };
+	*out = (struct seen){ xstrdup(key), *id, clock_s(), 0 };
 	if (before && oid_eq(&before->id, id)) {
 		if (!l->blind)
 			out->since = before->since;
@@ -194,7 +185,7 @@ static bool alive(const struct leases *l, const struct seen *s)
 
 	if (dot && !strcmp(dot + 1, l->worker))
 		return false;
-	return lease_now_s() - s->since <
+	return clock_s() - s->since <
 		(s->ttl_s ? s->ttl_s : LEASE_TTL_S);
 }
 

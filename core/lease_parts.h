@@ -2,6 +2,7 @@
 #ifndef CORE_LEASE_PARTS_H
 #define CORE_LEASE_PARTS_H
 
+#include "core/clock.h"
 #include "core/lease.h"
 
 struct own {			/* a lease that is ours, or may be */
@@ -33,7 +34,6 @@ struct leases {
 	bool blind;
 };
 
-double lease_now_s(void);
 int lease_clamp_ttl(int64_t s);
 /* Index in own, or nr_own. */
 size_t lease_find_own(const struct leases *l, const char *key);

@@ -30,8 +30,8 @@ struct purse {
 	struct budget budget;
 	struct budget used;	/* but until; time_s by purse_clock() */
 	double reserve_s;	/* sum of purse_reserve() */
-	double start_s;		/* by the clock of core/search.c, when the first
-				 * search began; 0: none has */
+	double start_s;		/* clock_s() when the first search began; 0:
+				 * none has */
 };
 
 void purse_init(struct purse *p, const struct budget *b);

@@ -3,17 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void planned_release(struct planned *a)
 {
@@ -326,11 +318,11 @@ static bool is_gone(const struct round_plan *r, const struct policy_move *m)
 static int ask(struct round_plan *r, const struct policy_move *m,
 	       struct planned *a, struct err *err)
 {
-	double began = now_s();
+	double began = clock_s();
 	int ret = is_gone(r, m) ? ERR_NOTFOUND : m->kind == MOVE_CROSS ?
 		cross(r, m, a, err) : propose(r, m, a, err);
 
-	a->plan_s = now_s() - began;
+	a->plan_s = clock_s() - began;
 	if (ret == ERR_NOTFOUND && r->gone && m->kind != MOVE_CROSS &&
 	    !a->by->spends)
 		r->gone[m->parent[0]] |= gone_bit(r, m->inner);

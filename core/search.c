@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/search_state.h"
 
@@ -19,14 +19,6 @@ const char *search_end_name(enum search_end e)
 	};
 
 	return names[e];
-}
-
-double search_now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 bool search_stopped(const struct state *st)
@@ -64,7 +56,7 @@ static int list_jobs(struct state *st, struct search_job *job)
 		if (s->at) {
 			job[nr].step = s->at->step;
 			job[nr].subject = s->at->p.subject;
-			job[nr].seconds = search_now_s() - s->at->began;
+			job[nr].seconds = clock_s() - s->at->began;
 		}
 		nr++;
 	}
@@ -104,7 +96,7 @@ void search_clock(struct state *st)
 {
 	struct purse *p = st->run->purse;
 
-	purse_clock(p, search_now_s() - p->start_s);
+	purse_clock(p, clock_s() - p->start_s);
 }
 
 /* Of several searches each has a first round, whatever those before it keep
@@ -350,13 +342,13 @@ static bool is_finished(struct state *st)
 
 static void enter(struct state *st)
 {
-	st->entered = search_now_s();
+	st->entered = clock_s();
 	st->inside_s = 0;
 }
 
 static void leave(struct state *st)
 {
-	double s = search_now_s() - st->entered;
+	double s = clock_s() - st->entered;
 
 	st->run->elapsed_s += s;
 	if (s > st->inside_s)

@@ -337,7 +337,7 @@ static int judge_mine(struct joint *j, struct err *err)
 {
 	size_t left = allowance(j->st), todo = 0;
 	bool *hidden = xcalloc(j->nr, sizeof(*hidden));
-	double began = search_now_s();
+	double began = clock_s();
 	int ret = 0;
 
 	for (size_t i = 0; i < j->nr; i++) {
@@ -356,7 +356,7 @@ static int judge_mine(struct joint *j, struct err *err)
 	}
 	if (todo)
 		ret = search_judge_all(j->st, j->at, j->nr, NULL, err);
-	j->st->joint_s += search_now_s() - began;
+	j->st->joint_s += clock_s() - began;
 	j->st->joint_made += todo;
 	for (size_t i = 0; i < j->nr; i++)
 		if (hidden[i]) {

@@ -1,6 +1,6 @@
 /*
  * Attempts on judges: each judge works on one attempt at a time, stage by
- * stage; an attempt that ends is written at once.
+ * stage; those that end within a moment are written together.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "core/mem.h"
 #include "core/search_state.h"
@@ -36,7 +35,7 @@ static void hear(struct slot *s)
 {
 	const char *doing = s->judge->ops->doing(s->judge);
 
-	s->heard = search_now_s();
+	s->heard = clock_s();
 	snprintf(s->said, sizeof(s->said), "%s", doing);
 }
 
@@ -83,7 +82,7 @@ static int slot_start(struct state *st, int i, enum judge_stage stage,
 	struct srcset champion = SRCSET_INIT;
 	int ret;
 
-	s->stage_began = search_now_s();
+	s->stage_began = clock_s();
 	if (st->rival && stage == JUDGE_SCREEN) {
 		req.against_root = false;
 		req.against = st->rival->state;
@@ -109,7 +108,7 @@ static int slot_start(struct state *st, int i, enum judge_stage stage,
 /* A stage is over, or given up: what it took of the device. */
 static void count_device(struct state *st, struct slot *s, bool device)
 {
-	double took = search_now_s() - s->stage_began;
+	double took = clock_s() - s->stage_began;
 	double *sum;
 
 	if (!device || !s->at || !(s->stage_began > 0))
@@ -176,7 +175,7 @@ static void estimate(const struct state *st, struct attempt *a, bool to_root)
 static void finish(struct state *st, struct attempt *a)
 {
 	a->phase = AT_DONE;
-	a->rec.attempt_s = search_now_s() - a->began;
+	a->rec.attempt_s = clock_s() - a->began;
 	describe(st, &a->rec);
 }
 
@@ -242,7 +241,7 @@ static bool is_silent(const struct state *st, struct slot *s)
 	if (strncmp(s->said, doing, sizeof(s->said) - 1) != 0)
 		hear(s);
 	return st->run->silence_s > 0 &&
-		search_now_s() - s->heard > st->run->silence_s;
+		clock_s() - s->heard > st->run->silence_s;
 }
 
 static int end_silent(struct state *st, int i, struct err *err)
@@ -288,7 +287,7 @@ static int slot_take(struct state *st, int i, struct attempt *a,
 
 	s->at = a;
 	a->phase = AT_BUILD;
-	a->began = search_now_s();
+	a->began = clock_s();
 	if (!s->judge)
 		return slot_open(st, i, err);
 	if (s->opening)
@@ -304,7 +303,7 @@ static void wait_news(struct state *st)
 	struct pollfd p[SEARCH_MAX_JOBS + 1];
 	nfds_t nr = 0;
 	int timeout = SEARCH_TICK_MS;
-	double began = search_now_s();
+	double began = clock_s();
 
 	if (st->run->stop_fd >= 0)
 		p[nr++] = (struct pollfd){ .fd = st->run->stop_fd,
@@ -322,7 +321,7 @@ static void wait_news(struct state *st)
 			p[nr++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
 	poll(p, nr, timeout);
-	st->inside_s += search_now_s() - began;
+	st->inside_s += clock_s() - began;
 }
 
 static int step_all(struct state *st, struct err *err)
@@ -393,7 +392,7 @@ static void give_up(struct state *st)
 
 static bool is_due(const struct state *st, const struct attempt *at, size_t nr)
 {
-	double now = search_now_s();
+	double now = clock_s();
 
 	if (search_stopped(st))
 		return true;
@@ -546,7 +545,7 @@ int search_confirm(struct state *st, uint32_t node, bool to_root,
 		return ret;
 	}
 	a.p.subject = xstrdup(n->subject);
-	a.began = search_now_s();
+	a.began = clock_s();
 	st->slot[0].at = &a;
 	st->champion = st->run->graph.champion;
 	if (!st->slot[0].judge)

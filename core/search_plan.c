@@ -180,7 +180,7 @@ int search_plan(struct state *st, uint32_t round, struct attempt **at,
 		.unread = unread, .used = used, .ctx = st,
 	};
 	bool paid = run->proposer->spends || (run->inner && run->inner->spends);
-	double began = search_now_s();
+	double began = clock_s();
 	int ret = update_prior(st, round, err);
 
 	make_room(st);
@@ -188,7 +188,7 @@ int search_plan(struct state *st, uint32_t round, struct attempt **at,
 	if (!ret)
 		ret = round_make(&r, err);
 	if (paid)
-		st->inside_s += search_now_s() - began;
+		st->inside_s += clock_s() - began;
 	*at = xcalloc((size_t)run->search->spec.round, sizeof(**at));
 	*nr = r.nr;
 	*cut = r.cut;

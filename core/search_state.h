@@ -2,6 +2,7 @@
 #ifndef CORE_SEARCH_STATE_H
 #define CORE_SEARCH_STATE_H
 
+#include "core/clock.h"
 #include "core/oidset.h"
 #include "core/round.h"
 #include "core/search.h"
@@ -27,7 +28,7 @@ struct attempt {
 	bool empty;		/* it made no state: a spend line */
 	bool trial;		/* judged, but never written as a node */
 	bool written;
-	double began;		/* search_now_s() */
+	double began;		/* clock_s() */
 };
 
 struct slot {
@@ -35,7 +36,7 @@ struct slot {
 	struct attempt *at;	/* what it works on */
 	bool opening;
 	char *work;
-	double stage_began, heard;	/* search_now_s(): of the last news */
+	double stage_began, heard;	/* clock_s(): of the last news */
 	char said[64];		/* the beginning of what it did then */
 };
 
@@ -73,7 +74,6 @@ struct state {
 	struct judge_info info;	/* of the first judge, which may be replaced */
 };
 
-double search_now_s(void);
 /* By a signal, or asked to halt. */
 bool search_stopped(const struct state *st);
 /* The purse's clock is set anew. */
