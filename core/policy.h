@@ -60,6 +60,8 @@ struct policy {
 	/* Optional.  Adds what it does in this round and why: one line. */
 	void (*why)(const struct policy_view *v, struct buf *out);
 };
+/* A slot is given up after two fails of each node (one of each proposer) and
+ * so many crossings. */
 #define POLICY_MAX_FAILS 256
 
 extern const struct policy policy_bestofn, policy_parallel, policy_beam,

@@ -140,7 +140,11 @@ do_tuners()
 	kept=$build/tuners-$sum
 	[ -s "$kept" ] && return
 	python3 "$top/tests/bench/tuners.py" --venv "$build/kernel-tuner" \
-		prepare || { echo "no Kernel Tuner here"; return 1; }
+		prepare || {
+		echo "no Kernel Tuner here: it wants PyPI and a python3" \
+			"with pip and venv (apt install python3-venv)"
+		return 1
+	}
 	for n in 1 2; do
 		# Some of them leave files where they stand.
 		# shellcheck disable=SC2046
